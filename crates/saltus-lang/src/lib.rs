@@ -1,1 +1,8 @@
-//! saltus-lang
+//! The modelling language: text to a flat hybrid system, with diagnostics. No input or output:
+//! files are asked for through a function the caller gives.
+
+pub mod ast;
+pub mod codes;
+pub mod diagnostic;
+
+pub use diagnostic::{Diagnostic, Severity};
