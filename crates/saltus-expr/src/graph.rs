@@ -7,6 +7,7 @@
 //! Values of all three sorts travel as `f64`: an Integer is a whole number, a Boolean is 0 or 1.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// A node of a [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -159,7 +160,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
     unique: HashMap<Node, Expr>,
-    tables: Vec<Table>,
+    tables: Vec<Arc<Table>>,
 }
 
 impl Graph {
@@ -193,9 +194,14 @@ impl Graph {
         &self.tables[t.0 as usize]
     }
 
+    /// A table by its index, to be kept beyond the graph.
+    pub fn shared_table(&self, t: TableId) -> Arc<Table> {
+        Arc::clone(&self.tables[t.0 as usize])
+    }
+
     /// Adds a table.
     pub fn add_table(&mut self, table: Table) -> TableId {
-        self.tables.push(table);
+        self.tables.push(Arc::new(table));
         TableId(self.tables.len() as u32 - 1)
     }
 
@@ -249,6 +255,23 @@ impl Graph {
             Node::Select(c, a, b) => ops.set(&[c, a, b]),
         }
         ops
+    }
+
+    /// The node of `e` with other operands.
+    ///
+    /// # Panics
+    /// If there are fewer operands than the node has.
+    pub fn with_operands(&mut self, e: Expr, operands: &[Expr]) -> Expr {
+        let node = match self.node(e) {
+            leaf @ (Node::Const(..) | Node::Var(..)) => leaf,
+            Node::Unary(op, _) => Node::Unary(op, operands[0]),
+            Node::Powi(_, n) => Node::Powi(operands[0], n),
+            Node::Table1(t, _) => Node::Table1(t, operands[0]),
+            Node::Binary(op, ..) => Node::Binary(op, operands[0], operands[1]),
+            Node::Table2(t, ..) => Node::Table2(t, operands[0], operands[1]),
+            Node::Select(..) => Node::Select(operands[0], operands[1], operands[2]),
+        };
+        self.intern(node)
     }
 
     /// Calls `visit` once for every node reachable from `roots`, operands first.

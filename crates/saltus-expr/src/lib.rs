@@ -2,7 +2,15 @@
 //! and its virtual machine, Taylor recurrences (jets), interval evaluation.
 
 pub mod graph;
+pub mod jet;
+pub mod lookup;
+pub mod plan;
+pub mod program;
+pub mod vm;
 
 pub use graph::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
 };
+pub use plan::{FlowPlan, PlanBlock, PlanFault};
+pub use program::{Op, Program, Programs, Reg};
+pub use vm::Departure;

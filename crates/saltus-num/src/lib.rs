@@ -1,5 +1,6 @@
 //! Numbers and what is done with them, without any notion of a model.
 
+mod bernstein;
 pub mod elementary;
 pub mod polynomial;
 pub mod roots;

@@ -1,0 +1,488 @@
+//! The virtual machine for jets.
+//!
+//! Blocks that have the same rows and do not depend on each other form a group and are evaluated
+//! side by side, one lane each: one dispatch serves all lanes, and lanes are adjacent in memory so
+//! four of them are one vector operation. A lane's numbers do not depend on its neighbours.
+//!
+//! Memory is one arena: a copy of the environment, time, the matrix of states, then for each group
+//! its rows (`[row][order][lane]`) and locks (`[lock][lane]`).
+
+use super::lower::Lowered;
+use super::recurrence::{self, Arithmetic, Lock};
+use super::schedule::Schedule;
+use super::{JetLayout, Jets, Place};
+use crate::plan::FlowPlan;
+use crate::program::Reg;
+use crate::vm;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Evaluates the jets of a plan without generated code.
+///
+/// ```
+/// use saltus_expr::jet::{JetMachine, Jets};
+/// use saltus_expr::{FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
+/// // x' = -x from x = 1: the coefficients of exp(-t).
+/// let mut graph = Graph::new();
+/// let x = graph.var(VarId(1), Sort::Real);
+/// let rate = graph.intern(Node::Unary(Unary::Neg, x));
+/// let (program, _) = Program::new(&graph, &[rate]);
+/// let block = PlanBlock { program: program.into(), inputs: vec![1], outputs: vec![2] };
+/// let plan = FlowPlan { blocks: vec![block], states: vec![(1, 2)], time_slot: 0, slots: 3 };
+/// let mut machine = JetMachine::new(&plan, 3);
+/// machine.run(&[0.0, 1.0, 0.0], 1.0);
+/// let mut row = [0.0; 4];
+/// machine.row(1, &mut row);
+/// assert_eq!(row, [1.0, -1.0, 0.5, -0.5 * (1.0 / 3.0)]);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct JetMachine {
+    layout: JetLayout,
+    arena: Vec<f64>,
+    groups: Vec<Group>,
+    /// Where the derivative of each state is.
+    derivatives: Vec<Place>,
+    state_slots: Vec<u32>,
+    time_slot: u32,
+    schedule: Schedule,
+    /// h_scale / k and 1 / k.
+    orders: Vec<(f64, f64)>,
+}
+
+#[derive(Clone, Debug)]
+struct Group {
+    lowered: Arc<Lowered>,
+    level: u32,
+    lanes: usize,
+    base: usize,
+    locks: usize,
+    members: Vec<usize>,
+    /// Sources of the input rows, `[input][lane]`.
+    sources: Vec<Place>,
+}
+
+impl JetMachine {
+    /// A machine for a plan that computes coefficients up to `order`.
+    ///
+    /// # Panics
+    /// If the plan fails [`FlowPlan::check`].
+    pub fn new(plan: &FlowPlan, order: usize) -> JetMachine {
+        let mut machine = JetMachine::default();
+        machine.layout.order = order;
+        machine.rebind(plan);
+        machine
+    }
+
+    /// Takes another plan, at a cost proportional to the number of blocks, mostly in the memory
+    /// already there. Programs seen before are not analysed again.
+    pub fn rebind(&mut self, plan: &FlowPlan) {
+        self.schedule.rebuild(plan);
+        self.state_slots.clear();
+        self.state_slots.extend(plan.states.iter().map(|&(state, _)| state));
+        self.time_slot = plan.time_slot;
+        self.group_blocks();
+        self.place_slots(plan);
+        self.orders.resize(self.layout.order + 1, (0.0, 0.0));
+    }
+
+    fn group_blocks(&mut self) {
+        let mut known: HashMap<(u32, *const Lowered), usize> = HashMap::new();
+        self.groups.clear();
+        for (position, block) in self.schedule.blocks.iter().enumerate() {
+            let key = (block.level, Arc::as_ptr(&block.lowered));
+            let index = *known.entry(key).or_insert_with(|| {
+                self.groups.push(Group {
+                    lowered: Arc::clone(&block.lowered),
+                    level: block.level,
+                    lanes: 0,
+                    base: 0,
+                    locks: 0,
+                    members: Vec::new(),
+                    sources: Vec::new(),
+                });
+                self.groups.len() - 1
+            });
+            self.groups[index].members.push(position);
+        }
+        self.groups.sort_by_key(|group| group.level);
+    }
+
+    /// Gives every slot and every row its place in the arena.
+    fn place_slots(&mut self, plan: &FlowPlan) {
+        let span = self.layout.order + 1;
+        let degrees = &self.schedule.degrees;
+        let place = |slot: usize, base: usize, stride: usize| Place {
+            base: base as u32,
+            stride: stride as u32,
+            degree: degrees[slot],
+        };
+        let layout = &mut self.layout;
+        layout.places.clear();
+        layout.places.extend((0..plan.slots).map(|slot| place(slot, slot, 0)));
+        let time_base = plan.slots;
+        layout.places[plan.time_slot as usize] = place(plan.time_slot as usize, time_base, 1);
+        layout.states = plan.states.len();
+        layout.states_stride = JetLayout::padded(plan.states.len());
+        layout.states_base = time_base + span;
+        for (i, &(state, _)) in plan.states.iter().enumerate() {
+            layout.places[state as usize] =
+                place(state as usize, layout.states_base + i, layout.states_stride);
+        }
+        let mut end = layout.states_base + span * layout.states_stride;
+        for group in &mut self.groups {
+            let lanes = group.members.len();
+            (group.lanes, group.base) = (lanes, end);
+            group.locks = group.base + group.lowered.rows() * span * lanes;
+            end = group.locks + group.lowered.locks.len() * lanes;
+            for (lane, &member) in group.members.iter().enumerate() {
+                for (&slot, row) in plan.blocks[member].outputs.iter().zip(&group.lowered.outputs) {
+                    let base = group.base + row.index() * span * lanes + lane;
+                    layout.places[slot as usize] = place(slot as usize, base, lanes);
+                }
+            }
+        }
+        for group in &mut self.groups {
+            group.sources.clear();
+            for input in 0..group.lowered.inputs {
+                let slots = group.members.iter().map(|&m| plan.blocks[m].inputs[input]);
+                group.sources.extend(slots.map(|slot| layout.places[slot as usize]));
+            }
+        }
+        self.derivatives.clear();
+        self.derivatives
+            .extend(plan.states.iter().map(|&(_, derivative)| layout.places[derivative as usize]));
+        self.arena.clear();
+        self.arena.resize(end, 0.0);
+        for group in &self.groups {
+            group.fill_constants(&mut self.arena, span);
+        }
+    }
+
+    fn load_point(&mut self, env: &[f64], h_scale: f64) {
+        let layout = &self.layout;
+        let slots = layout.places.len();
+        self.arena[..slots].copy_from_slice(&env[..slots]);
+        self.arena[slots] = env[self.time_slot as usize];
+        if layout.order > 0 {
+            self.arena[slots + 1] = h_scale;
+        }
+        for (i, &slot) in self.state_slots.iter().enumerate() {
+            self.arena[layout.states_base + i] = env[slot as usize];
+        }
+        for (k, scale) in self.orders.iter_mut().enumerate().skip(1) {
+            *scale = (h_scale / k as f64, 1.0 / k as f64);
+        }
+    }
+
+    fn integrate(&mut self, k: usize) {
+        let (scale, _) = self.orders[k];
+        let row = self.layout.states_base + k * self.layout.states_stride;
+        for (i, derivative) in self.derivatives.iter().enumerate() {
+            if derivative.degree.reaches(k - 1) {
+                self.arena[row + i] = self.arena[derivative.at(k - 1)] * scale;
+            }
+        }
+    }
+}
+
+impl Jets for JetMachine {
+    fn run(&mut self, env: &[f64], h_scale: f64) {
+        self.load_point(env, h_scale);
+        let span = self.layout.order + 1;
+        for group in &self.groups {
+            group.gather(&mut self.arena, span, 0);
+            group.start(&mut self.arena, span);
+        }
+        for k in 1..span {
+            self.integrate(k);
+            for group in &self.groups {
+                group.gather(&mut self.arena, span, k);
+                group.advance(&mut self.arena, span, k, self.orders[k].1);
+            }
+        }
+    }
+
+    fn layout(&self) -> &JetLayout {
+        &self.layout
+    }
+
+    fn arena(&self) -> &[f64] {
+        &self.arena
+    }
+}
+
+impl Group {
+    fn row(&self, row: usize, span: usize) -> usize {
+        self.base + row * span * self.lanes
+    }
+
+    fn fill_constants(&self, arena: &mut [f64], span: usize) {
+        for (i, &constant) in self.lowered.constants.iter().enumerate() {
+            let base = self.row(self.lowered.inputs + i, span);
+            arena[base..base + self.lanes].fill(constant);
+        }
+    }
+
+    fn gather(&self, arena: &mut [f64], span: usize, k: usize) {
+        for input in 0..self.lowered.inputs {
+            if !self.lowered.degrees[input].reaches(k) {
+                continue;
+            }
+            let to = self.row(input, span) + k * self.lanes;
+            let sources = &self.sources[input * self.lanes..(input + 1) * self.lanes];
+            for (lane, source) in sources.iter().enumerate() {
+                arena[to + lane] = arena[source.at(k)];
+            }
+        }
+    }
+
+    /// Order 0: the values of all rows, then the locks.
+    fn start(&self, arena: &mut [f64], span: usize) {
+        let tables = &self.lowered.tables;
+        let first = self.lowered.first_node();
+        for (i, node) in self.lowered.nodes.iter().enumerate() {
+            let Some(op) = node.start else { continue };
+            let to = self.row(first + i, span);
+            for lane in 0..self.lanes {
+                let value = |r: Reg| arena[self.row(r.index(), span) + lane];
+                arena[to + lane] = vm::apply(op, |t| &tables[t as usize], value);
+            }
+        }
+        for (i, lock) in self.lowered.locks.iter().enumerate() {
+            for lane in 0..self.lanes {
+                let value = |r: Reg| arena[self.row(r.index(), span) + lane];
+                let number = lock.evaluate(|t| &tables[t as usize], value);
+                arena[self.locks + i * self.lanes + lane] = number;
+            }
+        }
+    }
+
+    fn advance(&self, arena: &mut [f64], span: usize, k: usize, inverse_order: f64) {
+        let first = self.lowered.first_node();
+        let (rows, locks) = arena[self.base..].split_at_mut(self.locks - self.base);
+        for (i, node) in self.lowered.nodes.iter().enumerate() {
+            let y = first + i;
+            if !self.lowered.degrees[y].reaches(k) {
+                continue;
+            }
+            let to = (y * span + k) * self.lanes;
+            let mut lane = 0;
+            while lane + 4 <= self.lanes {
+                let mut lanes = Lanes::<[f64; 4]>::new(self, rows, locks, span, k, inverse_order, lane);
+                let value = recurrence::advance(&mut lanes, Reg(y as u32), node.rule);
+                if let Some(value) = value {
+                    value.store(&mut rows[to + lane..]);
+                }
+                lane += 4;
+            }
+            while lane < self.lanes {
+                let mut lanes = Lanes::<f64>::new(self, rows, locks, span, k, inverse_order, lane);
+                let value = recurrence::advance(&mut lanes, Reg(y as u32), node.rule);
+                if let Some(value) = value {
+                    rows[to + lane] = value;
+                }
+                lane += 1;
+            }
+        }
+    }
+}
+
+/// Some neighbouring lanes as one value.
+trait Pack: Copy {
+    fn load(from: &[f64]) -> Self;
+    fn store(self, to: &mut [f64]);
+    fn splat(x: f64) -> Self;
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
+    /// Lane by lane, x where `first` is not zero, else y.
+    fn select(first: Self, x: Self, y: Self) -> Self;
+}
+
+impl Pack for f64 {
+    #[inline(always)]
+    fn load(from: &[f64]) -> Self {
+        from[0]
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f64]) {
+        to[0] = self;
+    }
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        x
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        f(self, other)
+    }
+
+    #[inline(always)]
+    fn select(first: Self, x: Self, y: Self) -> Self {
+        if first != 0.0 { x } else { y }
+    }
+}
+
+impl Pack for [f64; 4] {
+    #[inline(always)]
+    fn load(from: &[f64]) -> Self {
+        [from[0], from[1], from[2], from[3]]
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f64]) {
+        to[..4].copy_from_slice(&self);
+    }
+
+    #[inline(always)]
+    fn splat(x: f64) -> Self {
+        [x; 4]
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
+        [f(self[0], other[0]), f(self[1], other[1]), f(self[2], other[2]), f(self[3], other[3])]
+    }
+
+    #[inline(always)]
+    fn select(first: Self, x: Self, y: Self) -> Self {
+        std::array::from_fn(|i| f64::select(first[i], x[i], y[i]))
+    }
+}
+
+/// The arithmetic of a pack of lanes of a group at one order.
+struct Lanes<'a, P> {
+    lowered: &'a Lowered,
+    rows: &'a [f64],
+    locks: &'a [f64],
+    span: usize,
+    lanes: usize,
+    lane: usize,
+    k: usize,
+    inverse_order: f64,
+    pack: std::marker::PhantomData<P>,
+}
+
+impl<'a, P: Pack> Lanes<'a, P> {
+    #[inline(always)]
+    fn new(
+        group: &'a Group,
+        rows: &'a [f64],
+        locks: &'a [f64],
+        span: usize,
+        k: usize,
+        inverse_order: f64,
+        lane: usize,
+    ) -> Self {
+        let lowered = &*group.lowered;
+        let pack = std::marker::PhantomData;
+        Lanes { lowered, rows, locks, span, lanes: group.lanes, lane, k, inverse_order, pack }
+    }
+
+    #[inline(always)]
+    fn coefficient(&self, row: Reg, k: usize) -> P {
+        P::load(&self.rows[(row.index() * self.span + k) * self.lanes + self.lane..])
+    }
+
+    /// The sum over a range of j of a_j b_(k-j), odd and even j apart.
+    #[inline(always)]
+    fn parity_sums(&self, a: Reg, b: Reg, range: std::ops::RangeInclusive<usize>) -> Option<P> {
+        let (mut j, high) = range.into_inner();
+        if j > high {
+            return None;
+        }
+        let term = |j: usize| self.coefficient(a, j).zip(self.coefficient(b, self.k - j), |x, y| x * y);
+        let mut same = term(j);
+        j += 1;
+        if j > high {
+            return Some(same);
+        }
+        let mut other = term(j);
+        j += 1;
+        while j < high {
+            same = same.zip(term(j), |s, t| s + t);
+            other = other.zip(term(j + 1), |s, t| s + t);
+            j += 2;
+        }
+        if j == high {
+            same = same.zip(term(j), |s, t| s + t);
+        }
+        Some(same.zip(other, |s, t| s + t))
+    }
+}
+
+impl<P: Pack> Arithmetic for Lanes<'_, P> {
+    type Value = P;
+
+    #[inline(always)]
+    fn now(&mut self, row: Reg) -> Option<P> {
+        self.lowered.degrees[row.index()].reaches(self.k).then(|| self.coefficient(row, self.k))
+    }
+
+    #[inline(always)]
+    fn first(&mut self, row: Reg) -> Option<P> {
+        self.lowered.has_start(row).then(|| self.coefficient(row, 0))
+    }
+
+    #[inline(always)]
+    fn old(&mut self, a: Reg, b: Reg) -> Option<P> {
+        let degrees = &self.lowered.degrees;
+        let range = recurrence::old_range(self.k, degrees[a.index()], degrees[b.index()]);
+        self.parity_sums(a, b, range)
+    }
+
+    #[inline(always)]
+    fn old_square(&mut self, a: Reg) -> Option<P> {
+        let degree = self.lowered.degrees[a.index()];
+        let half = self.parity_sums(a, a, recurrence::old_square_range(self.k, degree));
+        let twice = half.map(|s| s.zip(s, |x, y| x + y));
+        if self.k % 2 == 1 || !degree.reaches(self.k / 2) {
+            return twice;
+        }
+        let middle = self.coefficient(a, self.k / 2);
+        let square = middle.zip(middle, |x, y| x * y);
+        Some(twice.map_or(square, |s| s.zip(square, |x, y| x + y)))
+    }
+
+    #[inline(always)]
+    fn lock(&mut self, lock: Lock) -> P {
+        P::load(&self.locks[lock.0 as usize * self.lanes + self.lane..])
+    }
+
+    #[inline(always)]
+    fn order(&mut self) -> P {
+        P::splat(self.k as f64)
+    }
+
+    #[inline(always)]
+    fn inverse_order(&mut self) -> P {
+        P::splat(self.inverse_order)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, x: P, y: P) -> P {
+        x.zip(y, |x, y| x + y)
+    }
+
+    #[inline(always)]
+    fn sub(&mut self, x: P, y: P) -> P {
+        x.zip(y, |x, y| x - y)
+    }
+
+    #[inline(always)]
+    fn mul(&mut self, x: P, y: P) -> P {
+        x.zip(y, |x, y| x * y)
+    }
+
+    #[inline(always)]
+    fn neg(&mut self, x: P) -> P {
+        x.zip(x, |x, _| -x)
+    }
+
+    #[inline(always)]
+    fn steer(&mut self, first: P, x: Option<P>, y: Option<P>) -> P {
+        let zero = P::splat(0.0);
+        P::select(first, x.unwrap_or(zero), y.unwrap_or(zero))
+    }
+}

@@ -1,0 +1,145 @@
+//! Jets: Taylor coefficients along the flow of a plan.
+//!
+//! For every state and every slot a plan writes, the scaled coefficients c_k h^k of its expansion
+//! in time are computed order by order: the coefficients of order k of all signals follow from
+//! those of the states by recurrences, and the derivatives of order k give the states of order
+//! k + 1. Only this last step is multiplied by h / (k + 1), so all rows are scaled alike.
+//!
+//! The pieces: [`Degree`] bounds the degree in time of each row, so what is known to be zero is not
+//! computed; [`Lowered`] is a program rewritten into rows with one recurrence each; [`recurrence`]
+//! defines every recurrence and the order of its operations once, for all evaluators; [`Schedule`]
+//! binds the programs of a plan; [`JetMachine`] evaluates blocks with the same program side by side.
+//!
+//! Operations that are not smooth (abs, sign, min, max, floor, ceil, mod, select, comparisons,
+//! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
+
+mod degree;
+mod lower;
+mod machine;
+pub mod recurrence;
+mod schedule;
+
+pub use degree::Degree;
+pub(crate) use lower::JetCache;
+pub use lower::{JetNode, LockRule, Lowered};
+pub use machine::JetMachine;
+pub use schedule::{Schedule, ScheduledBlock};
+
+/// Where a slot's coefficients are kept: coefficient `k` is at `base + k * stride`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Position of the coefficient of order 0.
+    pub base: u32,
+    /// Distance between coefficients.
+    pub stride: u32,
+    /// Coefficients above this degree are zero and may have no place.
+    pub degree: Degree,
+}
+
+impl Place {
+    /// Position of a coefficient not above the degree.
+    #[inline]
+    pub fn at(self, k: usize) -> usize {
+        self.base as usize + k * self.stride as usize
+    }
+}
+
+/// How the coefficients of a plan are laid out in memory.
+#[derive(Clone, Debug, Default)]
+pub struct JetLayout {
+    /// Highest order.
+    pub order: usize,
+    /// Where the state matrix begins.
+    pub states_base: usize,
+    /// Number of states.
+    pub states: usize,
+    /// Length of a row of the state matrix, with padding.
+    pub states_stride: usize,
+    /// The place of each slot.
+    pub places: Vec<Place>,
+}
+
+impl JetLayout {
+    /// Length of a row of the state matrix for `states` states: whole groups of four.
+    pub fn padded(states: usize) -> usize {
+        states.next_multiple_of(4)
+    }
+}
+
+/// The coefficients of all states: one row per order.
+#[derive(Clone, Copy, Debug)]
+pub struct StateMatrix<'a> {
+    data: &'a [f64],
+    states: usize,
+    stride: usize,
+}
+
+impl<'a> StateMatrix<'a> {
+    /// The coefficients of order `k`, in the order of the plan's states.
+    #[inline]
+    pub fn order(&self, k: usize) -> &'a [f64] {
+        &self.data[k * self.stride..k * self.stride + self.states]
+    }
+
+    /// The coefficients of order `k` with padding of zeros to [`StateMatrix::stride`].
+    #[inline]
+    pub fn padded_order(&self, k: usize) -> &'a [f64] {
+        &self.data[k * self.stride..(k + 1) * self.stride]
+    }
+
+    /// All rows one after another, `stride` numbers each.
+    pub fn data(&self) -> &'a [f64] {
+        self.data
+    }
+
+    /// Length of a row with padding.
+    pub fn stride(&self) -> usize {
+        self.stride
+    }
+}
+
+/// An evaluator of jets; the virtual machine and native code give the same bits.
+pub trait Jets {
+    /// Computes all coefficients at a point: states, time and constants are read from `env`.
+    /// Coefficient `k` comes out multiplied by `h_scale` to the power `k`.
+    fn run(&mut self, env: &[f64], h_scale: f64);
+
+    /// Where results are.
+    fn layout(&self) -> &JetLayout;
+
+    /// The memory that holds the results.
+    fn arena(&self) -> &[f64];
+
+    /// Highest order computed.
+    fn order(&self) -> usize {
+        self.layout().order
+    }
+
+    /// The coefficients of all states.
+    fn states(&self) -> StateMatrix<'_> {
+        let layout = self.layout();
+        let length = (layout.order + 1) * layout.states_stride;
+        let data = &self.arena()[layout.states_base..layout.states_base + length];
+        StateMatrix { data, states: layout.states, stride: layout.states_stride }
+    }
+
+    /// Degree in time of a slot; higher coefficients are zero.
+    fn degree(&self, slot: u32) -> Degree {
+        self.layout().places[slot as usize].degree
+    }
+
+    /// One coefficient of a slot.
+    fn coefficient(&self, slot: u32, k: usize) -> f64 {
+        let place = self.layout().places[slot as usize];
+        if place.degree.reaches(k) { self.arena()[place.at(k)] } else { 0.0 }
+    }
+
+    /// Copies the coefficients of a slot, as many as `out` has room for, at most order + 1.
+    fn row(&self, slot: u32, out: &mut [f64]) {
+        let place = self.layout().places[slot as usize];
+        let arena = self.arena();
+        for (k, value) in out.iter_mut().enumerate().take(self.order() + 1) {
+            *value = if place.degree.reaches(k) { arena[place.at(k)] } else { 0.0 };
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! The recurrences, and the order of their operations.
+//!
+//! Every evaluator of jets (one lane, many lanes, unrolled native code, looping native code) calls
+//! [`advance`] with its own [`Arithmetic`], on numbers or on code to be emitted. What is added to
+//! what, and when, is written here only, so all of them give the same bits.
+//!
+//! At order k a product of rows a and b is a convolution whose terms a_j b_(k-j) are of two kinds:
+//! - *old* terms, 0 < j < k, whose factors were known before order k began;
+//! - *newest* terms a_0 b_k and a_k b_0.
+//!
+//! Rules of the sums:
+//! 1. Old terms are added in two partial sums, one over odd j, one over even j, each from low j to
+//!    high j, starting with its first term (not with zero). The old part is one partial sum plus
+//!    the other, or the only one there is.
+//! 2. For a square, the old terms are those with 0 < j < k - j; their sum s, formed by rule 1,
+//!    counts as s + s, and for even k the square of the middle coefficient is added after.
+//! 3. Newest terms are added last: (old + a_0 b_k) + a_k b_0; for a square old + (t + t) with
+//!    t = a_0 a_k.
+//! 4. A term with a factor above its row's [`Degree`](super::Degree) is left out altogether.
+//! 5. Division is multiplication by a reciprocal formed at order 0; the reciprocal of the order
+//!    itself is 1.0 / k, rounded.
+//! 6. No fused multiply-add.
+
+use crate::program::Reg;
+
+/// A number fixed at order 0; see [`LockRule`](super::LockRule).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Lock(pub u32);
+
+/// How the coefficients of a row above order 0 follow from other rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// There are none.
+    Frozen,
+    /// -a
+    Neg(Reg),
+    /// a + b
+    Add(Reg, Reg),
+    /// a - b
+    Sub(Reg, Reg),
+    /// a b
+    Mul(Reg, Reg),
+    /// a a
+    Square(Reg),
+    /// a / b
+    Div {
+        /// Numerator.
+        a: Reg,
+        /// Denominator.
+        b: Reg,
+        /// 1 / b_0.
+        inverse: Lock,
+    },
+    /// The square root of a row.
+    Root {
+        /// Under the root.
+        radicand: Reg,
+        /// 1 / (2 y_0).
+        inverse: Lock,
+    },
+    /// k a_k, the rate of a row: the coefficients of t da/dt.
+    Rate(Reg),
+    /// y with dy = `by` da: exp, sin, cos, tan, sinh, cosh, tanh.
+    Chain {
+        /// Rate of the argument a.
+        rate: Reg,
+        /// The factor.
+        by: Reg,
+        /// dy = - `by` da instead.
+        negate: bool,
+    },
+    /// The rate of y where `by` dy is given by its rate: log and the inverse functions.
+    Quotient {
+        /// Rate of the numerator.
+        rate: Reg,
+        /// The divisor.
+        by: Reg,
+        /// Reciprocal of the divisor at order 0.
+        inverse: Lock,
+    },
+    /// y from its rate.
+    Integral {
+        /// The rate.
+        rate: Reg,
+        /// Minus that.
+        negate: bool,
+    },
+    /// The rate of y = a^c for a constant c, from a dy = c y da.
+    PowerRate {
+        /// a
+        base: Reg,
+        /// Rate of a.
+        base_rate: Reg,
+        /// y
+        power: Reg,
+        /// c
+        exponent: Reg,
+        /// 1 / a_0.
+        inverse: Lock,
+    },
+    /// One of two rows.
+    Steer {
+        /// Not zero: a; zero: b.
+        first: Lock,
+        /// First row.
+        a: Reg,
+        /// Second row.
+        b: Reg,
+    },
+    /// A row times a number.
+    Scale {
+        /// The number.
+        by: Lock,
+        /// The row.
+        a: Reg,
+    },
+    /// a - q b
+    Remainder {
+        /// Dividend.
+        a: Reg,
+        /// Divisor.
+        b: Reg,
+        /// q
+        quotient: Lock,
+    },
+    /// A bilinear patch: slopes at order 0 and the coefficient of the product.
+    Bilinear {
+        /// First argument.
+        a: Reg,
+        /// Second argument.
+        b: Reg,
+        /// Slope in a.
+        by_a: Lock,
+        /// Slope in b.
+        by_b: Lock,
+        /// Coefficient of a b.
+        by_ab: Lock,
+    },
+}
+
+/// The arithmetic [`advance`] runs on, at one order k >= 1 known to it.
+pub trait Arithmetic {
+    /// A number, or the code for one.
+    type Value: Copy;
+
+    /// The coefficient of order k of a row, if the row reaches it.
+    fn now(&mut self, row: Reg) -> Option<Self::Value>;
+    /// The coefficient of order 0 of a row, if it has one.
+    fn first(&mut self, row: Reg) -> Option<Self::Value>;
+    /// The old terms of the product of two rows (rule 1), if there are any.
+    fn old(&mut self, a: Reg, b: Reg) -> Option<Self::Value>;
+    /// The old terms of the square of a row (rule 2), if there are any.
+    fn old_square(&mut self, a: Reg) -> Option<Self::Value>;
+    /// A locked number.
+    fn lock(&mut self, lock: Lock) -> Self::Value;
+    /// k
+    fn order(&mut self) -> Self::Value;
+    /// 1 / k
+    fn inverse_order(&mut self) -> Self::Value;
+    /// x + y
+    fn add(&mut self, x: Self::Value, y: Self::Value) -> Self::Value;
+    /// x - y
+    fn sub(&mut self, x: Self::Value, y: Self::Value) -> Self::Value;
+    /// x y
+    fn mul(&mut self, x: Self::Value, y: Self::Value) -> Self::Value;
+    /// -x
+    fn neg(&mut self, x: Self::Value) -> Self::Value;
+    /// x if `first` is not zero, else y; what is absent is zero.
+    fn steer(&mut self, first: Self::Value, x: Option<Self::Value>, y: Option<Self::Value>) -> Self::Value;
+}
+
+#[inline(always)]
+fn plus<A: Arithmetic>(ar: &mut A, x: Option<A::Value>, y: Option<A::Value>) -> Option<A::Value> {
+    match (x, y) {
+        (Some(x), Some(y)) => Some(ar.add(x, y)),
+        (x, y) => x.or(y),
+    }
+}
+
+#[inline(always)]
+fn minus<A: Arithmetic>(ar: &mut A, x: Option<A::Value>, y: Option<A::Value>) -> Option<A::Value> {
+    match (x, y) {
+        (Some(x), Some(y)) => Some(ar.sub(x, y)),
+        (None, Some(y)) => Some(ar.neg(y)),
+        (x, None) => x,
+    }
+}
+
+/// A newest term: the first coefficient of one row times the present one of another.
+#[inline(always)]
+fn newest<A: Arithmetic>(ar: &mut A, first: Reg, now: Reg) -> Option<A::Value> {
+    let now = ar.now(now)?;
+    let first = ar.first(first)?;
+    Some(ar.mul(first, now))
+}
+
+#[inline(always)]
+fn scaled<A: Arithmetic>(ar: &mut A, by: A::Value, x: Option<A::Value>) -> Option<A::Value> {
+    x.map(|x| ar.mul(by, x))
+}
+
+#[inline(always)]
+fn signed<A: Arithmetic>(ar: &mut A, negate: bool, x: Option<A::Value>) -> Option<A::Value> {
+    if negate { x.map(|x| ar.neg(x)) } else { x }
+}
+
+/// The coefficient of order k >= 1 of row `y` by its rule; nothing if every term is absent, which
+/// means zero.
+#[inline(always)]
+pub fn advance<A: Arithmetic>(ar: &mut A, y: Reg, rule: Rule) -> Option<A::Value> {
+    match rule {
+        Rule::Frozen => None,
+        Rule::Neg(a) => ar.now(a).map(|x| ar.neg(x)),
+        Rule::Add(a, b) => {
+            let (x, y) = (ar.now(a), ar.now(b));
+            plus(ar, x, y)
+        }
+        Rule::Sub(a, b) => {
+            let (x, y) = (ar.now(a), ar.now(b));
+            minus(ar, x, y)
+        }
+        Rule::Mul(a, b) => {
+            let old = ar.old(a, b);
+            let left = newest(ar, a, b);
+            let right = newest(ar, b, a);
+            let sum = plus(ar, old, left);
+            plus(ar, sum, right)
+        }
+        Rule::Square(a) => {
+            let old = ar.old_square(a);
+            let twice = newest(ar, a, a).map(|term| ar.add(term, term));
+            plus(ar, old, twice)
+        }
+        Rule::Div { a, b, inverse } => {
+            let old = ar.old(y, b);
+            let left = newest(ar, y, b);
+            let sum = plus(ar, old, left);
+            let numerator = ar.now(a);
+            let rest = minus(ar, numerator, sum);
+            let inverse = ar.lock(inverse);
+            scaled(ar, inverse, rest)
+        }
+        Rule::Root { radicand, inverse } => {
+            let old = ar.old_square(y);
+            let now = ar.now(radicand);
+            let rest = minus(ar, now, old);
+            let inverse = ar.lock(inverse);
+            scaled(ar, inverse, rest)
+        }
+        Rule::Rate(a) => {
+            let k = ar.order();
+            let now = ar.now(a);
+            scaled(ar, k, now)
+        }
+        Rule::Chain { rate, by, negate } => {
+            let old = ar.old(rate, by);
+            let last = newest(ar, by, rate);
+            let sum = plus(ar, old, last);
+            let inverse = ar.inverse_order();
+            let value = scaled(ar, inverse, sum);
+            signed(ar, negate, value)
+        }
+        Rule::Quotient { rate, by, inverse } => {
+            let old = ar.old(y, by);
+            let now = ar.now(rate);
+            let rest = minus(ar, now, old);
+            let inverse = ar.lock(inverse);
+            scaled(ar, inverse, rest)
+        }
+        Rule::Integral { rate, negate } => {
+            let inverse = ar.inverse_order();
+            let now = ar.now(rate);
+            let value = scaled(ar, inverse, now);
+            signed(ar, negate, value)
+        }
+        Rule::PowerRate { base, base_rate, power, exponent, inverse } => {
+            let old = ar.old(base_rate, power);
+            let last = newest(ar, power, base_rate);
+            let sum = plus(ar, old, last);
+            let exponent = ar.first(exponent)?;
+            let forward = scaled(ar, exponent, sum);
+            let back = ar.old(base, y);
+            let rest = minus(ar, forward, back);
+            let inverse = ar.lock(inverse);
+            scaled(ar, inverse, rest)
+        }
+        Rule::Steer { first, a, b } => {
+            let first = ar.lock(first);
+            let (x, y) = (ar.now(a), ar.now(b));
+            (x.is_some() || y.is_some()).then(|| ar.steer(first, x, y))
+        }
+        Rule::Scale { by, a } => {
+            let by = ar.lock(by);
+            let now = ar.now(a);
+            scaled(ar, by, now)
+        }
+        Rule::Remainder { a, b, quotient } => {
+            let quotient = ar.lock(quotient);
+            let now = ar.now(b);
+            let back = scaled(ar, quotient, now);
+            let now = ar.now(a);
+            minus(ar, now, back)
+        }
+        Rule::Bilinear { a, b, by_a, by_b, by_ab } => {
+            let by_ab = ar.lock(by_ab);
+            let old = ar.old(a, b);
+            let product = scaled(ar, by_ab, old);
+            let (by_a, by_b) = (ar.lock(by_a), ar.lock(by_b));
+            let (x, y) = (ar.now(a), ar.now(b));
+            let (x, y) = (scaled(ar, by_a, x), scaled(ar, by_b, y));
+            let slope = plus(ar, x, y);
+            plus(ar, product, slope)
+        }
+    }
+}
+
+/// The range of j for which a_j b_(k-j) is an old term: both factors within their degrees.
+#[inline(always)]
+pub fn old_range(
+    k: usize,
+    degree_a: super::Degree,
+    degree_b: super::Degree,
+) -> std::ops::RangeInclusive<usize> {
+    let low = degree_b.bound().map_or(1, |d| k.saturating_sub(d).max(1));
+    let high = degree_a.bound().map_or(k - 1, |d| d.min(k - 1));
+    low..=high
+}
+
+/// The range of j for which a_j a_(k-j) with 0 < j < k - j is an old term of a square.
+#[inline(always)]
+pub fn old_square_range(k: usize, degree: super::Degree) -> std::ops::RangeInclusive<usize> {
+    let low = degree.bound().map_or(1, |d| k.saturating_sub(d).max(1));
+    low..=(k - 1) / 2
+}
