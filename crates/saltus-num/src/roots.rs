@@ -16,7 +16,8 @@
 //! The coefficients are taken as exact. A caller whose coefficients carry errors of their own adds
 //! those, divided by the slope, to the brackets.
 
-use crate::polynomial::{Evaluation, evaluate_with_magnitude, shift};
+use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
+use crate::polynomial::{Evaluation, evaluate_with_magnitude};
 
 /// Half the distance from 1 to the next number.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
@@ -26,7 +27,7 @@ const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
 const CUTS: [f64; 7] = [0.5, 0.4609375, 0.5703125, 0.3515625, 0.6484375, 0.2265625, 0.7890625];
 
 /// How far past 1 the search goes to find a certain sign when the sign at 1 is not.
-const PAST_ONE: [f64; 6] = [48.0, 42.0, 32.0, 22.0, 12.0, 4.0];
+const PAST_ONE: [f64; 8] = [3e-15, 1e-13, 1e-10, 1e-7, 1e-4, 3e-3, 0.03, 0.07];
 
 /// The sign of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,7 +84,7 @@ pub struct Root {
     /// The sign just before the bracket.
     pub before: Sign,
     /// The sign just after the bracket; for a bracket that ends at 1, the sign after 1 of the
-    /// polynomial continued.
+    /// polynomial continued, `Zero` if that is lost in the noise.
     pub after: Sign,
     /// The polynomial comes within its rounding noise of zero without changing sign: a double
     /// root, a close pair of roots, or none at all.
@@ -142,7 +143,7 @@ pub fn deflate_zero(c: &[f64]) -> &[f64] {
 pub fn excludes_zero(c: &[f64]) -> bool {
     let Some((&first, rest)) = c.split_first() else { return false };
     let noise = noise_factor(rest.len());
-    let others: f64 = rest.iter().map(|x| x.abs()).sum();
+    let others = sum_of_magnitudes(rest);
     if first.abs() * (1.0 - noise) > others * (1.0 + noise) {
         return true;
     }
@@ -156,6 +157,18 @@ pub fn excludes_zero(c: &[f64]) -> bool {
         if sum < 0.0 { sum } else { 0.0 }
     });
     first.abs() * (1.0 - noise) + least > 0.0
+}
+
+/// Four sums side by side, since each waits for its last addition.
+fn sum_of_magnitudes(c: &[f64]) -> f64 {
+    let (fours, rest) = c.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for k in 0..4 {
+            sums[k] += four[k].abs();
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().map(|x| x.abs()).sum::<f64>()
 }
 
 /// The K u of the rounding noise: 2n roundings of Horner's rule, or 4n + 3 of the way from power
@@ -241,6 +254,9 @@ impl RootFinder {
 
     /// Hands the roots to `take` in ascending order until it answers false.
     fn search(&mut self, c: &[f64], take: &mut dyn FnMut(Root) -> bool) {
+        if excludes_zero(c) {
+            return;
+        }
         let Some(scale) = safe_scale(c) else {
             take(Root::undecided());
             return;
@@ -256,7 +272,7 @@ impl RootFinder {
                 return;
             }
         }
-        if self.poly.len() == 1 || excludes_zero(&self.poly) {
+        if self.poly.len() == 1 || (self.poly.len() < c.len() && excludes_zero(&self.poly)) {
             return;
         }
         let found = match self.poly[..] {
@@ -393,9 +409,8 @@ impl RootFinder {
 
     /// The end of the search: 1, or a little past it if the sign at 1 is not certain.
     fn certain_end(&self) -> (f64, Sign) {
-        let ends = PAST_ONE.iter().map(|&k| 1.0 + (-k).exp2());
         std::iter::once(1.0)
-            .chain(ends)
+            .chain(PAST_ONE.iter().map(|past| 1.0 + past))
             .find_map(|s| self.certain_sign(s).map(|sign| (s, sign)))
             .unwrap_or((1.0, Sign::Zero))
     }
@@ -414,7 +429,7 @@ impl RootFinder {
             to_bernstein(&self.magnitude, piece.from, width, binomials, &mut self.work, &mut self.margin);
             self.margin.iter_mut().for_each(|m| *m *= self.noise);
         }
-        match most_sign_changes(&self.bernstein, &self.margin, piece) {
+        match most_sign_changes(&self.bernstein, &self.margin, piece.left, piece.right) {
             0 => Count::None,
             1 if piece.left != piece.right => {
                 let guess = polygon_crossing(&self.bernstein, piece.left);
@@ -561,76 +576,6 @@ fn is_exact_root(c0: f64, c1: f64, c2: f64, r: f64) -> bool {
     let inner = c1 + product;
     let sum_is_exact = inner - c1 == product && inner - product == c1;
     sum_is_exact && c2.mul_add(r, -product) == 0.0 && inner.mul_add(r, c0) == 0.0
-}
-
-fn reciprocal_binomials(degree: usize) -> Vec<f64> {
-    let mut row = vec![1.0];
-    for n in 1..=degree {
-        row.push(1.0);
-        for k in (1..n).rev() {
-            row[k] += row[k - 1];
-        }
-    }
-    row.iter().map(|c| 1.0 / c).collect()
-}
-
-/// The Bernstein coefficients of p(from + width t), t in [0, 1].
-fn to_bernstein(c: &[f64], from: f64, width: f64, binomials: &[f64], work: &mut [f64], out: &mut [f64]) {
-    let n = c.len() - 1;
-    work.copy_from_slice(c);
-    if from != 0.0 {
-        shift(work, from);
-    }
-    let mut power = 1.0;
-    for k in 0..=n {
-        work[k] *= power * binomials[k];
-        power *= width;
-    }
-    // `work` is now the leading diagonal of the table of forward differences.
-    out[0] = work[0];
-    for j in 1..=n {
-        for k in 0..=n - j {
-            work[k] += work[k + 1];
-        }
-        out[j] = work[0];
-    }
-}
-
-/// The largest number of sign changes the coefficients can have within their margins, the signs at
-/// the ends being those of the piece.
-fn most_sign_changes(b: &[f64], margin: &[f64], piece: Piece) -> usize {
-    let n = b.len() - 1;
-    if piece.right == Sign::Zero {
-        return usize::MAX;
-    }
-    let mut changes = 0;
-    let mut doubtful = 0;
-    let mut last = piece.left;
-    for j in 1..=n {
-        let sign = if j == n {
-            piece.right
-        } else if b[j].abs() > margin[j] {
-            Sign::of(b[j])
-        } else {
-            doubtful += 1;
-            continue;
-        };
-        // Between two known signs the number of changes is odd if they differ, else even.
-        let steps = doubtful + 1;
-        let parity = usize::from(sign != last);
-        changes += if steps % 2 == parity { steps } else { steps - 1 };
-        doubtful = 0;
-        last = sign;
-    }
-    changes
-}
-
-/// Where the control polygon leaves the sign it starts with, in [0, 1].
-fn polygon_crossing(b: &[f64], left: Sign) -> f64 {
-    let n = b.len() - 1;
-    let j = (1..=n).find(|&j| Sign::of(b[j]) != left).unwrap_or(n);
-    let part = b[j - 1] / (b[j - 1] - b[j]);
-    (j as f64 - 1.0 + if (0.0..=1.0).contains(&part) { part } else { 0.5 }) / n as f64
 }
 
 #[cfg(test)]
