@@ -1,1 +1,14 @@
-//! saltus-io
+//! Results and pictures: figures and model graphs as SVG or PNG, tables as CSV.
+//!
+//! Everything here works on plain data and writes to strings, bytes or a writer the caller gives;
+//! which file that becomes is decided elsewhere.
+
+pub mod figure;
+pub mod font;
+pub mod plot;
+#[cfg(feature = "png")]
+pub mod png;
+pub mod scene;
+pub mod simplify;
+pub mod svg;
+pub mod ticks;
