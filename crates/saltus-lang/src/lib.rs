@@ -4,5 +4,8 @@
 pub mod ast;
 pub mod codes;
 pub mod diagnostic;
+mod lexer;
+mod parser;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use parser::{MAX_DEPTH, MAX_HEIGHT, parse};
