@@ -6,6 +6,7 @@ pub mod codes;
 pub mod diagnostic;
 mod lexer;
 mod parser;
+pub mod render;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use parser::{MAX_DEPTH, MAX_HEIGHT, parse};
