@@ -1,0 +1,1 @@
+//! Random small systems of the exact class.

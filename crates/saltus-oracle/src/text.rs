@@ -1,0 +1,1 @@
+//! Systems as readable text.

@@ -1,0 +1,121 @@
+//! The passing of time (section 8 of the semantics).
+//!
+//! Truth can change only where an atom is zero or a trigger ticks. These critical times are known
+//! in advance, so each of them, and the middle of the gap before it, is simply looked at.
+
+use crate::configuration::Configuration;
+use crate::evaluate::{JUST_AFTER, Moment};
+use crate::instant::Run;
+use crate::polynomial::Polynomial;
+use crate::trigger::{Edge, Place};
+use crate::{Exact, Halt, Rational};
+use saltus_expr::Expr;
+use saltus_model::{Trigger, VariableKind};
+
+impl Run<'_> {
+    /// Lets states flow to the next instant.
+    pub fn pass_time(&mut self) -> Exact<()> {
+        self.configuration.forget_ticks();
+        loop {
+            self.flow_to_critical_time()?;
+            if self.is_instant()? {
+                return Ok(());
+            }
+        }
+    }
+
+    fn flow_to_critical_time(&mut self) -> Exact<()> {
+        let begin = self.configuration.clone();
+        let moment = Moment::new(self.system, &begin);
+        let next = next_critical_time(&moment, &self.until)?;
+        let middle = (&begin.t + &next) / crate::rational(2, 1);
+        self.flow_to(&begin, &moment, middle)?;
+        self.note_edges_between(&moment.edges())?;
+        self.flow_to(&begin, &moment, next)
+    }
+
+    /// Moves time and states along the flow that began in `begin`; flags stay as they are.
+    fn flow_to(&mut self, begin: &Configuration, moment: &Moment, time: Rational) -> Exact<()> {
+        let flow = moment.flow()?;
+        let passed = &time - &begin.t;
+        for v in self.system.variables_of(VariableKind::State) {
+            self.configuration.values[v.index()] = flow[v.index()].at(&passed);
+        }
+        self.configuration.t = time;
+        Ok(())
+    }
+
+    /// Inside a gap: an edge that is false is armed; a transition's edge that is true is over.
+    fn note_edges_between(&mut self, edges: &[Edge]) -> Exact<()> {
+        let frozen = self.configuration.clone();
+        let moment = Moment::new(self.system, &frozen);
+        for edge in edges {
+            if !moment.truth(edge.formula, JUST_AFTER)? {
+                self.configuration.trigger_mut(edge.place).armed = true;
+            } else if matches!(edge.place, Place::Transition(..)) {
+                self.configuration.trigger_mut(edge.place).armed = false;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first time after the present one at which something may become true or false, or the stop
+/// time.
+fn next_critical_time(moment: &Moment, until: &Rational) -> Exact<Rational> {
+    let t = &moment.configuration.t;
+    let mut atoms = vec![];
+    for formula in formulas(moment) {
+        moment.atoms(formula, &mut atoms)?;
+    }
+    let mut next = tick_times(moment)?.into_iter().fold(until.clone(), Rational::min);
+    let mut unsolved: Vec<Polynomial> = vec![];
+    for atom in atoms {
+        let roots = atom.positive_roots();
+        next = roots.rational.into_iter().map(|h| t + h).fold(next, Rational::min);
+        unsolved.extend(roots.unsolved);
+    }
+    if unsolved.iter().any(|p| p.has_root_until(&(&next - t))) {
+        return Err(Halt::Unsupported("an event time that is not rational".into()));
+    }
+    Ok(next)
+}
+
+/// All formulas of the active blocks.
+fn formulas(moment: &Moment) -> Vec<Expr> {
+    let mut found = vec![];
+    let guard = |trigger: &Trigger| match *trigger {
+        Trigger::When(g) | Trigger::Rises(g) => Some(g),
+        _ => None,
+    };
+    for block in moment.configuration.active_blocks(moment.system) {
+        let content = moment.system.block(block);
+        for reaction in &content.reactions {
+            found.extend(guard(&reaction.trigger).into_iter().chain(reaction.condition));
+        }
+        found.extend(content.invariants.iter().chain(&content.domains).map(|c| c.formula));
+        found.extend(content.stops.iter().map(|s| s.formula));
+        for transition in block.map_or(&[][..], |m| &moment.system.mode(m).transitions) {
+            found.extend(guard(&transition.trigger).into_iter().chain(transition.condition));
+        }
+    }
+    found
+}
+
+fn tick_times(moment: &Moment) -> Exact<Vec<Rational>> {
+    let mut times = vec![];
+    let configuration = moment.configuration;
+    for block in configuration.active_blocks(moment.system) {
+        let reactions = moment.system.block(block).reactions.iter().map(|r| &r.trigger);
+        let states = &configuration.reactions[crate::configuration::block_index(block)];
+        for (trigger, state) in reactions.zip(states) {
+            times.extend(moment.next_tick(block, trigger, state)?);
+        }
+        let Some(mode) = block else { continue };
+        let transitions = moment.system.mode(mode).transitions.iter().map(|t| &t.trigger);
+        for (trigger, state) in transitions.zip(&configuration.transitions[mode.index()]) {
+            times.extend(moment.next_tick(block, trigger, state)?);
+        }
+    }
+    Ok(times)
+}
