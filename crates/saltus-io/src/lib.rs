@@ -3,6 +3,7 @@
 //! Everything here works on plain data and writes to strings, bytes or a writer the caller gives;
 //! which file that becomes is decided elsewhere.
 
+pub mod csv;
 pub mod figure;
 pub mod font;
 pub mod plot;
@@ -11,4 +12,5 @@ pub mod png;
 pub mod scene;
 pub mod simplify;
 pub mod svg;
+pub mod table;
 pub mod ticks;
