@@ -8,13 +8,14 @@
 //! its rows (`[row][order][lane]`) and locks (`[lock][lane]`).
 
 use super::lower::Lowered;
-use super::recurrence::{self, Arithmetic, Lock};
+use super::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, plus};
 use super::schedule::Schedule;
 use super::{JetLayout, Jets, Place};
 use crate::plan::FlowPlan;
 use crate::program::Reg;
 use crate::vm;
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Evaluates the jets of a plan without generated code.
@@ -385,28 +386,31 @@ impl<'a, P: Pack> Lanes<'a, P> {
         P::load(&self.rows[(row.index() * self.span + k) * self.lanes + self.lane..])
     }
 
+    #[inline(always)]
+    fn term(&self, a: Reg, b: Reg, j: usize) -> P {
+        self.coefficient(a, j).zip(self.coefficient(b, self.k - j), |x, y| x * y)
+    }
+
     /// The sum over a range of j of a_j b_(k-j), odd and even j apart.
     #[inline(always)]
-    fn parity_sums(&self, a: Reg, b: Reg, range: std::ops::RangeInclusive<usize>) -> Option<P> {
-        let (mut j, high) = range.into_inner();
-        if j > high {
+    fn parity_sums(&self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<P> {
+        let (low, high) = range.into_inner();
+        if low > high {
             return None;
         }
-        let term = |j: usize| self.coefficient(a, j).zip(self.coefficient(b, self.k - j), |x, y| x * y);
-        let mut same = term(j);
-        j += 1;
-        if j > high {
+        let mut same = self.term(a, b, low);
+        if low == high {
             return Some(same);
         }
-        let mut other = term(j);
-        j += 1;
+        let mut other = self.term(a, b, low + 1);
+        let mut j = low + 2;
         while j < high {
-            same = same.zip(term(j), |s, t| s + t);
-            other = other.zip(term(j + 1), |s, t| s + t);
+            same = same.zip(self.term(a, b, j), |s, t| s + t);
+            other = other.zip(self.term(a, b, j + 1), |s, t| s + t);
             j += 2;
         }
         if j == high {
-            same = same.zip(term(j), |s, t| s + t);
+            same = same.zip(self.term(a, b, j), |s, t| s + t);
         }
         Some(same.zip(other, |s, t| s + t))
     }
@@ -428,21 +432,22 @@ impl<P: Pack> Arithmetic for Lanes<'_, P> {
     #[inline(always)]
     fn old(&mut self, a: Reg, b: Reg) -> Option<P> {
         let degrees = &self.lowered.degrees;
-        let range = recurrence::old_range(self.k, degrees[a.index()], degrees[b.index()]);
-        self.parity_sums(a, b, range)
+        let terms = OldTerms::of_product(self.k, degrees[a.index()], degrees[b.index()]);
+        let middle = self.parity_sums(a, b, terms.middle);
+        let low = terms.low_edge.then(|| self.term(a, b, 1));
+        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
+        let edge = plus(self, low, high);
+        plus(self, middle, edge)
     }
 
     #[inline(always)]
     fn old_square(&mut self, a: Reg) -> Option<P> {
-        let degree = self.lowered.degrees[a.index()];
-        let half = self.parity_sums(a, a, recurrence::old_square_range(self.k, degree));
-        let twice = half.map(|s| s.zip(s, |x, y| x + y));
-        if self.k % 2 == 1 || !degree.reaches(self.k / 2) {
-            return twice;
-        }
-        let middle = self.coefficient(a, self.k / 2);
-        let square = middle.zip(middle, |x, y| x * y);
-        Some(twice.map_or(square, |s| s.zip(square, |x, y| x + y)))
+        let terms = OldSquareTerms::of_square(self.k, self.lowered.degrees[a.index()]);
+        let middle = self.parity_sums(a, a, terms.middle);
+        let edge = terms.edge.then(|| self.term(a, a, 1));
+        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
+        let centre = terms.centre.map(|j| self.term(a, a, j));
+        plus(self, twice, centre)
     }
 
     #[inline(always)]

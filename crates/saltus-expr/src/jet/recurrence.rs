@@ -4,24 +4,30 @@
 //! [`advance`] with its own [`Arithmetic`], on numbers or on code to be emitted. What is added to
 //! what, and when, is written here only, so all of them give the same bits.
 //!
-//! At order k a product of rows a and b is a convolution whose terms a_j b_(k-j) are of two kinds:
-//! - *old* terms, 0 < j < k, whose factors were known before order k began;
-//! - *newest* terms a_0 b_k and a_k b_0.
+//! At order k a product of rows a and b is a convolution whose terms a_j b_(k-j) are of three kinds:
+//! - *newest*, a_0 b_k and a_k b_0;
+//! - *edge*, a_1 b_(k-1) and a_(k-1) b_1 (one term if k = 2), with a factor one order old;
+//! - *middle*, 1 < j < k - 1.
 //!
-//! Rules of the sums:
-//! 1. Old terms are added in two partial sums, one over odd j, one over even j, each from low j to
-//!    high j, starting with its first term (not with zero). The old part is one partial sum plus
+//! What is new is added late, so that a machine can sum the middle before the last order is
+//! complete. Rules of the sums:
+//! 1. Middle terms are added in two partial sums, one over even j, one over odd j, each from low j
+//!    to high j and starting with its first term (not with zero); the middle is one partial sum plus
 //!    the other, or the only one there is.
-//! 2. For a square, the old terms are those with 0 < j < k - j; their sum s, formed by rule 1,
-//!    counts as s + s, and for even k the square of the middle coefficient is added after.
-//! 3. Newest terms are added last: (old + a_0 b_k) + a_k b_0; for a square old + (t + t) with
-//!    t = a_0 a_k.
-//! 4. A term with a factor above its row's [`Degree`](super::Degree) is left out altogether.
-//! 5. Division is multiplication by a reciprocal formed at order 0; the reciprocal of the order
+//! 2. The old part is middle + edge, where the edge is a_1 b_(k-1) + a_(k-1) b_1.
+//! 3. Newest terms are added last: (old + a_0 b_k) + a_k b_0.
+//! 4. For a square, terms j and k - j are taken together: the middle is that of 1 < j < k - j, the
+//!    edge is a_1 a_(k-1) (if k > 2), their sum s counts as s + s, and for even k the square of the
+//!    centre coefficient a_(k/2) is added after; then t + t with t = a_0 a_k.
+//! 5. A term with a factor above its row's [`Degree`] is left out altogether; a sum of which one
+//!    part is left out is the other part.
+//! 6. Division is multiplication by a reciprocal formed at order 0; the reciprocal of the order
 //!    itself is 1.0 / k, rounded.
-//! 6. No fused multiply-add.
+//! 7. No fused multiply-add.
 
+use super::Degree;
 use crate::program::Reg;
+use std::ops::RangeInclusive;
 
 /// A number fixed at order 0; see [`LockRule`](super::LockRule).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,9 +153,9 @@ pub trait Arithmetic {
     fn now(&mut self, row: Reg) -> Option<Self::Value>;
     /// The coefficient of order 0 of a row, if it has one.
     fn first(&mut self, row: Reg) -> Option<Self::Value>;
-    /// The old terms of the product of two rows (rule 1), if there are any.
+    /// The old terms of the product of two rows (rules 1 and 2), if there are any.
     fn old(&mut self, a: Reg, b: Reg) -> Option<Self::Value>;
-    /// The old terms of the square of a row (rule 2), if there are any.
+    /// The old terms of the square of a row (rule 4), if there are any.
     fn old_square(&mut self, a: Reg) -> Option<Self::Value>;
     /// A locked number.
     fn lock(&mut self, lock: Lock) -> Self::Value;
@@ -169,8 +175,9 @@ pub trait Arithmetic {
     fn steer(&mut self, first: Self::Value, x: Option<Self::Value>, y: Option<Self::Value>) -> Self::Value;
 }
 
+/// x + y; what is absent is left out.
 #[inline(always)]
-fn plus<A: Arithmetic>(ar: &mut A, x: Option<A::Value>, y: Option<A::Value>) -> Option<A::Value> {
+pub fn plus<A: Arithmetic>(ar: &mut A, x: Option<A::Value>, y: Option<A::Value>) -> Option<A::Value> {
     match (x, y) {
         (Some(x), Some(y)) => Some(ar.add(x, y)),
         (x, y) => x.or(y),
@@ -314,21 +321,46 @@ pub fn advance<A: Arithmetic>(ar: &mut A, y: Reg, rule: Rule) -> Option<A::Value
     }
 }
 
-/// The range of j for which a_j b_(k-j) is an old term: both factors within their degrees.
-#[inline(always)]
-pub fn old_range(
-    k: usize,
-    degree_a: super::Degree,
-    degree_b: super::Degree,
-) -> std::ops::RangeInclusive<usize> {
-    let low = degree_b.bound().map_or(1, |d| k.saturating_sub(d).max(1));
-    let high = degree_a.bound().map_or(k - 1, |d| d.min(k - 1));
-    low..=high
+/// The old terms of a product that are not left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldTerms {
+    /// The middle terms.
+    pub middle: RangeInclusive<usize>,
+    /// True if a_1 b_(k-1) is there.
+    pub low_edge: bool,
+    /// True if a_(k-1) b_1 is there and is not the same term.
+    pub high_edge: bool,
 }
 
-/// The range of j for which a_j a_(k-j) with 0 < j < k - j is an old term of a square.
-#[inline(always)]
-pub fn old_square_range(k: usize, degree: super::Degree) -> std::ops::RangeInclusive<usize> {
-    let low = degree.bound().map_or(1, |d| k.saturating_sub(d).max(1));
-    low..=(k - 1) / 2
+impl OldTerms {
+    /// For the product of two rows at order k.
+    #[inline(always)]
+    pub fn of_product(k: usize, degree_a: Degree, degree_b: Degree) -> OldTerms {
+        let low = degree_b.bound().map_or(0, |d| k.saturating_sub(d));
+        let high = degree_a.bound().map_or(k, |d| d.min(k));
+        let middle = low.max(2)..=high.min(k.saturating_sub(2));
+        let there = |j: usize| low <= j && j <= high;
+        OldTerms { middle, low_edge: k > 1 && there(1), high_edge: k > 2 && there(k - 1) }
+    }
+}
+
+/// The old terms of a square that are not left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldSquareTerms {
+    /// The middle terms j < k - j.
+    pub middle: RangeInclusive<usize>,
+    /// True if a_1 a_(k-1) is there.
+    pub edge: bool,
+    /// The centre coefficient, if there is one.
+    pub centre: Option<usize>,
+}
+
+impl OldSquareTerms {
+    /// For the square of a row at order k.
+    #[inline(always)]
+    pub fn of_square(k: usize, degree: Degree) -> OldSquareTerms {
+        let low = degree.bound().map_or(0, |d| k.saturating_sub(d));
+        let centre = (k.is_multiple_of(2) && degree.reaches(k / 2)).then_some(k / 2);
+        OldSquareTerms { middle: low.max(2)..=(k - 1) / 2, edge: k > 2 && low <= 1, centre }
+    }
 }
