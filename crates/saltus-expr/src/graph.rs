@@ -300,7 +300,8 @@ impl Graph {
         found
     }
 
-    fn sort_of(&self, node: Node) -> Sort {
+    /// The sort a node has by its operation and operands.
+    pub(crate) fn sort_of(&self, node: Node) -> Sort {
         let joined = |a: Expr, b: Expr| match (self.sort(a), self.sort(b)) {
             (Sort::Integer, Sort::Integer) => Sort::Integer,
             _ => Sort::Real,

@@ -6,6 +6,9 @@ pub mod jet;
 pub mod lookup;
 pub mod plan;
 pub mod program;
+mod simplify;
+#[cfg(test)]
+mod testing;
 pub mod vm;
 
 pub use graph::{
