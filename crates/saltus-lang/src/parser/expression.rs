@@ -284,7 +284,9 @@ impl Parser<'_> {
             Kind::LeftBrace => {
                 self.fail_with_hint(expected, "`{` never begins an expression; arrays are written `[1, 2]`")
             }
-            Kind::Unit => self.fail_with_hint(expected, "a unit stands directly behind a number: `9.81 [m/s^2]`"),
+            Kind::Unit => {
+                self.fail_with_hint(expected, "a unit stands directly behind a number: `9.81 [m/s^2]`")
+            }
             _ => self.fail(expected),
         }
     }

@@ -82,13 +82,17 @@ impl Parser<'_> {
                 "a product is written with `*`; two statements on one line are separated by `;`"
             }
             Kind::RightParen | Kind::RightBracket => "this bracket closes nothing",
-            Kind::Equals => "an equation has one `=`; a line that ends in an operator or comma goes on in the next",
+            Kind::Equals => {
+                "an equation has one `=`; a line that ends in an operator or comma goes on in the next"
+            }
             Kind::Becomes => "`:=` stands only in jumps: `when x < 0 { v := 0 }`",
             Kind::LeftBrace => "`{` begins a block and never an expression",
             Kind::Arrow => "a transition begins with `when`, `at`, `after`, `every`, `on` or `else`",
             Kind::Range => "a range stands in an index or behind `in`: `x[1..3]`, `for i in 1..n`",
             Kind::Text => "a message stands only behind `stop when ...`",
-            Kind::Comma => "only names and values that are declared, held or drawn together are separated by commas",
+            Kind::Comma => {
+                "only names and values that are declared, held or drawn together are separated by commas"
+            }
             _ => "a statement ends with its line or with `;`",
         };
         self.fail_with_hint(expected, hint);

@@ -14,6 +14,8 @@ mod message;
 mod rule;
 mod statement;
 
+pub(crate) use expression::{level, level_of};
+
 use crate::ast::File;
 use crate::codes::{TOO_DEEP, UNEXPECTED_TOKEN, UNTERMINATED};
 use crate::diagnostic::Diagnostic;

@@ -15,11 +15,8 @@ impl Parser<'_> {
         }
         let trigger = self.trigger()?;
         let plain = matches!(trigger, Trigger::When(_) | Trigger::Else);
-        let condition = if !plain && self.eat(Kind::Keyword(Keyword::When)) {
-            Some(self.head_expr()?)
-        } else {
-            None
-        };
+        let condition =
+            if !plain && self.eat(Kind::Keyword(Keyword::When)) { Some(self.head_expr()?) } else { None };
         let head = self.span_from(start);
         let target = self.target()?;
         let actions = if self.kind() == Kind::LeftBrace { Some(self.block(Self::action)?) } else { None };
@@ -117,7 +114,11 @@ impl Parser<'_> {
                 let body = self.block(Self::action)?;
                 Ok(Action::For { variable, from, to, body, span: self.span_from(start) })
             }
-            Kind::Keyword(_) if self.begins_statement() && !self.names_target() => {
+            Kind::Keyword(keyword) => {
+                self.refuse_as_name(keyword)?;
+                if !self.begins_statement() {
+                    return self.assignment(start);
+                }
                 let report = self.misplaced(
                     start,
                     "only assignments stand in a jump",
@@ -131,18 +132,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A keyword that the text uses like a variable.
-    fn names_target(&self) -> bool {
-        matches!(self.then(), Kind::Becomes | Kind::Equals)
-    }
-
     fn assignment(&mut self, start: Token) -> Parsed<Action> {
-        if let Kind::Keyword(keyword) = start.kind
-            && self.names_target()
-        {
-            let report = self.reserved(start, keyword);
-            return Err(self.report(report));
-        }
         let target = self.expr_after_break()?;
         match self.here() {
             Kind::Becomes => {}

@@ -105,8 +105,10 @@ impl Parser<'_> {
     }
 
     /// Reports a keyword used as the name of a variable: `state = 3`, `flow' = 1`.
-    fn refuse_as_name(&mut self, keyword: Keyword) -> Parsed<()> {
-        if !matches!(self.then(), Kind::Equals | Kind::Becomes | Kind::Prime | Kind::Dot | Kind::Colon) {
+    pub(super) fn refuse_as_name(&mut self, keyword: Keyword) -> Parsed<()> {
+        let names_variable =
+            matches!(self.then(), Kind::Equals | Kind::Becomes | Kind::Prime | Kind::Dot | Kind::Colon);
+        if !names_variable || matches!(keyword, Keyword::True | Keyword::False) {
             return Ok(());
         }
         let report = self.reserved(self.token(), keyword);
@@ -224,7 +226,9 @@ impl Parser<'_> {
         self.bump();
         if self.here() == Kind::Unit || is_sort(self.source(self.token())) {
             let written = &name.text;
-            let hint = format!("a variable is declared with its kind: `state {written}: ...`, `signal {written}: ...`");
+            let hint = format!(
+                "a variable is declared with its kind: `state {written}: ...`, `signal {written}: ...`"
+            );
             return Err(self.fail_with_hint("the name of a component", hint));
         }
         if self.here() == Kind::Equals {
@@ -311,7 +315,8 @@ impl Parser<'_> {
         let hint = match &lhs.kind {
             ExprKind::Name(word) if same_line => self.advice_for_word(word),
             _ if first == Kind::Minus => Some(
-                "a line end ends a statement; to go on, put the operator at the end of the line before".into(),
+                "a line end ends a statement; to go on, put the operator at the end of the line before"
+                    .into(),
             ),
             _ => None,
         };
@@ -345,11 +350,7 @@ impl Parser<'_> {
     /// `automaton Name { modes }`.
     fn automaton(&mut self) -> Parsed<StatementKind> {
         self.bump();
-        let name = if self.kind() == Kind::LeftBrace {
-            None
-        } else {
-            Some(self.name("a name or `{`")?)
-        };
+        let name = if self.kind() == Kind::LeftBrace { None } else { Some(self.name("a name or `{`")?) };
         Ok(StatementKind::Automaton { name, modes: self.block(Self::mode)? })
     }
 
@@ -372,7 +373,9 @@ impl Parser<'_> {
             self.expect(Kind::Keyword(Keyword::Mode), "`mode`")?;
         }
         if self.is(Keyword::Initial) {
-            return Err(self.fail_with_hint("the name of a mode", "the first mode is written `initial mode A`"));
+            return Err(
+                self.fail_with_hint("the name of a mode", "the first mode is written `initial mode A`")
+            );
         }
         let name = self.name("the name of a mode")?;
         let body = self.block(Self::statement)?;
