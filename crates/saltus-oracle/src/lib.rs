@@ -182,6 +182,19 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// True if all recorded times and values, and the final ones, are small dyadic fractions: an
+    /// engine that computes in doubles can then be asked for exactly this outcome.
+    pub fn is_exact_in_doubles(&self) -> bool {
+        let largest = BigInt::from(1u64 << 24);
+        let small = |r: &Rational| {
+            r.denom().magnitude().count_ones() == 1
+                && *r.denom() <= largest
+                && r.numer().magnitude() <= largest.magnitude()
+        };
+        let recorded = |e: &Event| small(&e.t) && e.before.iter().chain(&e.after).all(|(_, v)| small(v));
+        self.events.iter().all(recorded) && self.values.iter().all(small)
+    }
+
     /// The records of one turn of the zero-time loop; empty for other ends.
     pub fn cycle_events(&self) -> &[Event] {
         &self.events[self.events.len() - self.cycle..]
