@@ -199,10 +199,14 @@ impl Graph {
         Arc::clone(&self.tables[t.0 as usize])
     }
 
-    /// Adds a table.
+    /// Adds a table, or finds the equal one already there.
     pub fn add_table(&mut self, table: Table) -> TableId {
-        self.tables.push(Arc::new(table));
-        TableId(self.tables.len() as u32 - 1)
+        let known = self.tables.iter().position(|other| **other == table);
+        let index = known.unwrap_or_else(|| {
+            self.tables.push(Arc::new(table));
+            self.tables.len() - 1
+        });
+        TableId(index as u32)
     }
 
     /// The expression for a node exactly as given, without simplification; one per distinct node.

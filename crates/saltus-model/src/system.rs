@@ -53,6 +53,13 @@ pub enum VariableKind {
     EntryTime(ModeId),
 }
 
+impl VariableKind {
+    /// True for what a run may be told to start with another value.
+    pub fn is_settable(self) -> bool {
+        matches!(self, Self::Parameter | Self::State | Self::Memory)
+    }
+}
+
 /// A value a run gives to a variable: at the start, or in a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Assigned {
@@ -309,6 +316,9 @@ pub struct HybridSystem {
     pub run: RunDefaults,
     /// The component hierarchy, the root first.
     pub instances: Vec<Instance>,
+    /// Parameters that sizes, ranges or tables were made from: their values are part of the
+    /// structure and cannot be changed any more.
+    pub structural: Vec<VarId>,
 }
 
 impl HybridSystem {

@@ -1,1 +1,25 @@
-//! saltus-sim
+//! Simulation: event location, instants, jumps; from a flat hybrid system to a trace.
+//!
+//! The meaning of a run is defined in `docs/semantics.md`; [`simulate`] executes it.
+
+mod combination;
+mod compile;
+mod error;
+mod expand;
+mod explain;
+mod instant;
+mod locate;
+mod options;
+mod random;
+mod report;
+mod runner;
+mod segment;
+mod timers;
+mod trace;
+mod zeno;
+
+pub use error::SimError;
+pub use options::{Limits, Options, Policy, Recording};
+pub use report::{Change, Ending, Event, EventKind, Note, Run, Stamp, Stats, Status};
+pub use runner::{simulate, simulate_with_progress};
+pub use trace::{Epoch, Point, Role, Sampling, Segment, Trace};

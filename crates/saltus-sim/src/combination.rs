@@ -1,0 +1,370 @@
+//! Mode combinations: which blocks are active, in which order they are evaluated, what is watched.
+//!
+//! A combination selects and orders code that exists already; entering a new one compiles nothing.
+
+use crate::compile::{AtomId, Code, Effect, SwitchKind, When};
+use crate::error::SimError;
+use saltus_expr::jet::{JetMachine, Jets};
+use saltus_expr::{FlowPlan, PlanBlock};
+use saltus_model::{AutomatonId, HybridSystem, ModeId};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Something that may make an instant when its atoms change sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Watch {
+    /// A rule with a guard.
+    Rule(u32),
+    /// An invariant of a block.
+    Invariant(u32, u32),
+    /// A declared domain of a block.
+    Domain(u32, u32),
+    /// A stop condition of a block.
+    Stop(u32, u32),
+    /// A switch decided by a formula.
+    Switch(u32),
+}
+
+/// An active automaton with its mode and the automata inside that mode, as a tree in text order.
+#[derive(Clone, Debug)]
+pub(crate) struct ActiveAutomaton {
+    pub mode: ModeId,
+    /// Rules of the mode's block that are transitions, in text order.
+    pub transitions: Vec<u32>,
+    /// Range of [`Combination::tree`] with the automata inside the mode.
+    pub inner: std::ops::Range<usize>,
+}
+
+/// The code of the moment.
+pub(crate) struct Combination {
+    /// Indices of active blocks, in the order of the walk.
+    pub blocks: Vec<u32>,
+    /// Active automata; the children of a node are contiguous. The first `roots` are the root's.
+    pub tree: Vec<ActiveAutomaton>,
+    pub roots: usize,
+    /// Reactions and transitions in the order of the walk.
+    pub rules: Vec<u32>,
+    /// Active rules with an edge.
+    pub edges: Vec<u32>,
+    /// Active rules with ticks.
+    pub timed: Vec<u32>,
+    /// Active atoms whose quantity is not a polynomial in time of known degree; they bound the step.
+    pub unbounded: Vec<u32>,
+    /// Highest order that any state's polynomial can have.
+    pub degree: usize,
+    /// Signals, derivatives and atoms, in order.
+    pub plan: Arc<FlowPlan>,
+    pub jets: Box<dyn Jets>,
+    /// Active atoms; their positions here index signs and polynomials.
+    pub atoms: Vec<AtomId>,
+    /// Position of each atom of the code in `atoms`, or `u32::MAX`.
+    pub position: Vec<u32>,
+    pub watches: Vec<Watch>,
+    /// For each active atom, the watches that read it.
+    pub watchers: Vec<Vec<u32>>,
+    /// Active switches.
+    pub switches: Vec<u32>,
+    /// Slots whose change disturbs the flow or a guard polynomial.
+    pub reads: Vec<bool>,
+    /// Jets computed with this combination.
+    pub uses: u64,
+}
+
+/// Makes and keeps combinations.
+pub(crate) struct Combinations {
+    known: HashMap<Box<[u32]>, usize>,
+    list: Vec<Combination>,
+    order: usize,
+}
+
+/// Combinations kept before the memory of earlier ones is dropped.
+const KEPT: usize = 4096;
+
+impl Combinations {
+    pub fn new(order: usize) -> Self {
+        Self { known: HashMap::new(), list: Vec::new(), order }
+    }
+
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn get(&self, index: usize) -> &Combination {
+        &self.list[index]
+    }
+
+    pub fn get_mut(&mut self, index: usize) -> &mut Combination {
+        &mut self.list[index]
+    }
+
+    /// The combination of the given modes (one for each automaton, active or not).
+    pub fn enter(&mut self, system: &HybridSystem, code: &Code, modes: &[ModeId]) -> Result<usize, SimError> {
+        let walk = Walk::new(system, modes);
+        if let Some(&index) = self.known.get(walk.key.as_slice()) {
+            return Ok(index);
+        }
+        let combination = assemble(system, code, &walk, self.order)?;
+        if self.known.len() >= KEPT {
+            self.known.clear();
+        }
+        self.list.push(combination);
+        self.known.insert(walk.key.into_boxed_slice(), self.list.len() - 1);
+        Ok(self.list.len() - 1)
+    }
+}
+
+/// The active blocks in walk order.
+struct Walk<'m> {
+    modes: &'m [ModeId],
+    key: Vec<u32>,
+    blocks: Vec<u32>,
+}
+
+impl<'m> Walk<'m> {
+    fn new(system: &HybridSystem, modes: &'m [ModeId]) -> Self {
+        let mut walk = Self { modes, key: Vec::new(), blocks: vec![0] };
+        walk.visit(system, &system.root.automata);
+        walk
+    }
+
+    fn visit(&mut self, system: &HybridSystem, automata: &[AutomatonId]) {
+        for a in automata {
+            let mode = self.modes[a.index()];
+            self.key.push(mode.0);
+            self.blocks.push(mode.0 + 1);
+            self.visit(system, &system.mode(mode).block.automata);
+        }
+    }
+}
+
+fn assemble(
+    system: &HybridSystem,
+    code: &Code,
+    walk: &Walk<'_>,
+    order: usize,
+) -> Result<Combination, SimError> {
+    let blocks = &walk.blocks;
+    let active = || blocks.iter().map(|&b| &code.blocks[b as usize]);
+    let flow: Vec<&PlanBlock> = active().flat_map(|b| &b.flow).collect();
+    let sorted = match sort(code.slots, &flow) {
+        Ok(sorted) => sorted,
+        Err(_) => {
+            let split: Vec<&PlanBlock> = active().flat_map(|b| &b.split).collect();
+            sort(code.slots, &split).map_err(|slot| SimError::EquationCycle {
+                variable: system.variables.get(slot as usize).map_or(String::new(), |v| v.name.clone()),
+            })?
+        }
+    };
+    let states: Vec<(u32, u32)> = active().flat_map(|b| b.states.iter().copied()).collect();
+    check_states(system, walk, &states)?;
+    let mut guards: Vec<u32> = active().flat_map(|b| b.guards.iter().copied()).collect();
+    guards.sort_unstable();
+    guards.dedup();
+    let mut plan_blocks = sorted;
+    plan_blocks.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
+    let plan = FlowPlan { blocks: plan_blocks, states, time_slot: 0, slots: code.slots };
+    plan.check().map_err(|fault| SimError::Internal(fault.to_string()))?;
+    let jets = Box::new(JetMachine::new(&plan, order));
+    let mut combination = Combination {
+        blocks: blocks.clone(),
+        tree: Vec::new(),
+        roots: 0,
+        rules: Vec::new(),
+        edges: Vec::new(),
+        timed: Vec::new(),
+        unbounded: Vec::new(),
+        degree: 0,
+        jets,
+        atoms: Vec::new(),
+        position: vec![u32::MAX; code.atoms.len()],
+        watches: Vec::new(),
+        watchers: Vec::new(),
+        switches: Vec::new(),
+        reads: reads(&plan, code.slots),
+        plan: Arc::new(plan),
+        uses: 0,
+    };
+    combination.collect(code);
+    combination.bound_degrees(code, order);
+    combination.grow_tree(system, code, walk);
+    Ok(combination)
+}
+
+/// Orders units so that each comes after those whose outputs it reads; the slot of a signal in a
+/// circle otherwise.
+fn sort(slots: usize, units: &[&PlanBlock]) -> Result<Vec<PlanBlock>, u32> {
+    let mut writer = vec![usize::MAX; slots];
+    for (i, unit) in units.iter().enumerate() {
+        unit.outputs.iter().for_each(|&s| writer[s as usize] = i);
+    }
+    let mut waiting = vec![0usize; units.len()];
+    let mut readers: Vec<Vec<usize>> = vec![Vec::new(); units.len()];
+    for (i, unit) in units.iter().enumerate() {
+        for &slot in &unit.inputs {
+            let source = writer[slot as usize];
+            if source != usize::MAX {
+                waiting[i] += 1;
+                readers[source].push(i);
+            }
+        }
+    }
+    let mut ready: std::collections::VecDeque<usize> =
+        (0..units.len()).filter(|&i| waiting[i] == 0).collect();
+    let mut sorted = Vec::with_capacity(units.len());
+    while let Some(i) = ready.pop_front() {
+        sorted.push(units[i].clone());
+        for &reader in &readers[i] {
+            waiting[reader] -= 1;
+            if waiting[reader] == 0 {
+                ready.push_back(reader);
+            }
+        }
+    }
+    match (0..units.len()).find(|&i| waiting[i] > 0) {
+        Some(stuck) => Err(units[stuck].outputs[0]),
+        None => Ok(sorted),
+    }
+}
+
+/// Every state of an active scope needs exactly one derivative.
+fn check_states(system: &HybridSystem, walk: &Walk<'_>, states: &[(u32, u32)]) -> Result<(), SimError> {
+    use saltus_model::VariableKind::State;
+    let mut count = vec![0u32; system.variables.len()];
+    states.iter().for_each(|&(v, _)| count[v as usize] += 1);
+    for (i, v) in system.variables.iter().enumerate() {
+        let alive = v.owner.is_none_or(|m| walk.blocks.contains(&(m.0 + 1)));
+        if v.kind != State || (count[i] == 1 || !alive && count[i] == 0) {
+            continue;
+        }
+        let modes = walk.key.iter().map(|&m| system.mode_path(ModeId(m))).collect();
+        return Err(SimError::Derivatives { variable: v.name.clone(), found: count[i], modes, span: v.span });
+    }
+    Ok(())
+}
+
+fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
+    let mut reads = vec![false; slots];
+    plan.blocks.iter().flat_map(|b| &b.inputs).for_each(|&s| reads[s as usize] = true);
+    reads
+}
+
+impl Combination {
+    /// True if a state or guard is not a polynomial of bounded degree, so that its error must be
+    /// estimated from the last coefficients.
+    pub fn has_unbounded_rows(&self, order: usize) -> bool {
+        self.degree == order || !self.unbounded.is_empty()
+    }
+
+    fn collect(&mut self, code: &Code) {
+        for b in self.blocks.clone() {
+            let block = &code.blocks[b as usize];
+            for &atom in &block.atoms {
+                if self.position[atom.index()] == u32::MAX {
+                    self.position[atom.index()] = self.atoms.len() as u32;
+                    self.atoms.push(atom);
+                    self.watchers.push(Vec::new());
+                }
+            }
+            self.switches.extend(&block.switches);
+        }
+        self.switches.sort_unstable();
+        self.switches.dedup();
+        for b in self.blocks.clone() {
+            self.watch_block(code, b);
+        }
+        for s in self.switches.clone() {
+            if let SwitchKind::Condition(f) = &code.switches[s as usize].kind {
+                self.watch(Watch::Switch(s), |visit| f.atoms(visit));
+            }
+        }
+    }
+
+    fn bound_degrees(&mut self, code: &Code, order: usize) {
+        let degree = |slot: u32| self.jets.degree(slot).bound().map_or(order, |d| d.min(order));
+        self.degree = self.plan.states.iter().map(|&(state, _)| degree(state)).max().unwrap_or(0);
+        let positions = 0..self.atoms.len() as u32;
+        let unbounded =
+            |p: &u32| self.jets.degree(code.atoms[self.atoms[*p as usize].index()].slot).bound().is_none();
+        self.unbounded = positions.filter(unbounded).collect();
+    }
+
+    fn watch_block(&mut self, code: &Code, b: u32) {
+        let block = &code.blocks[b as usize];
+        for &r in &block.rules {
+            let when = &code.rules[r as usize].when;
+            self.watch(Watch::Rule(r), |visit| when.atoms(visit));
+            match when {
+                When::Edge { .. } => self.edges.push(r),
+                When::At(_) | When::After(_) | When::Every(_) | When::On(_) => self.timed.push(r),
+                When::Level(_) | When::Else(_) => {}
+            }
+        }
+        for (i, w) in block.invariants.iter().enumerate() {
+            self.watch(Watch::Invariant(b, i as u32), |visit| w.formula.atoms(visit));
+        }
+        for (i, w) in block.domains.iter().enumerate() {
+            self.watch(Watch::Domain(b, i as u32), |visit| w.formula.atoms(visit));
+        }
+        for (i, w) in block.stops.iter().enumerate() {
+            self.watch(Watch::Stop(b, i as u32), |visit| w.0.formula.atoms(visit));
+        }
+    }
+
+    fn watch(&mut self, watch: Watch, atoms: impl FnOnce(&mut dyn FnMut(AtomId))) {
+        let index = self.watches.len() as u32;
+        self.watches.push(watch);
+        atoms(&mut |a| {
+            let watchers = &mut self.watchers[self.position[a.index()] as usize];
+            if watchers.last() != Some(&index) {
+                watchers.push(index);
+            }
+        });
+    }
+
+    fn grow_tree(&mut self, system: &HybridSystem, code: &Code, walk: &Walk<'_>) {
+        let active = |a: &AutomatonId| walk.modes[a.index()];
+        let reactions = |b: usize| {
+            let rules = code.blocks[b].rules.iter().copied();
+            rules.filter(|&r| code.rules[r as usize].effect == Effect::Reaction)
+        };
+        self.rules.extend(reactions(0));
+        let mut level: Vec<(usize, Vec<ModeId>)> = Vec::new();
+        let roots: Vec<ModeId> = system.root.automata.iter().map(active).collect();
+        self.roots = roots.len();
+        self.push_nodes(code, &roots);
+        level.push((0, roots));
+        while let Some((start, modes)) = level.pop() {
+            for (i, mode) in modes.iter().enumerate() {
+                let children: Vec<ModeId> = system.mode(*mode).block.automata.iter().map(active).collect();
+                let first = self.tree.len();
+                self.push_nodes(code, &children);
+                self.tree[start + i].inner = first..self.tree.len();
+                level.push((first, children));
+            }
+        }
+        for root in 0..self.roots {
+            self.walk_rules(root, &reactions);
+        }
+    }
+
+    fn push_nodes(&mut self, code: &Code, modes: &[ModeId]) {
+        for &mode in modes {
+            let rules = code.block(Some(mode)).rules.iter().copied();
+            let transitions = rules.filter(|&r| code.rules[r as usize].effect != Effect::Reaction).collect();
+            self.tree.push(ActiveAutomaton { mode, transitions, inner: 0..0 });
+        }
+    }
+
+    fn walk_rules<I: Iterator<Item = u32>>(&mut self, node: usize, reactions: &impl Fn(usize) -> I) {
+        let ActiveAutomaton { mode, transitions, inner } = self.tree[node].clone();
+        self.rules.extend(transitions);
+        self.rules.extend(reactions(mode.index() + 1));
+        for child in inner {
+            self.walk_rules(child, reactions);
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! Guards as formulas over atoms.
+//!
+//! A guard is a Boolean expression; here it becomes a formula in negation normal form whose atoms
+//! compare one real quantity with zero. Comparisons that share the quantity share the atom, so
+//! they share its polynomial and its located roots. Absolute values, minima and maxima are
+//! distributed over the comparison (`abs(u) <= e` is `u <= e and -u <= e`), which turns a band that
+//! is crossed at high speed into two smooth crossings.
+
+use saltus_expr::{Binary, Expr, Graph, Node, Sort, Unary, VarId};
+
+/// Index of an atom: a real quantity whose sign matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct AtomId(pub u32);
+
+impl AtomId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A comparison of an atom with zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Ge,
+    Gt,
+    Le,
+    Lt,
+    Eq,
+    Ne,
+}
+
+impl Relation {
+    /// The relation that holds exactly when this one does not.
+    fn negated(self) -> Self {
+        match self {
+            Self::Ge => Self::Lt,
+            Self::Gt => Self::Le,
+            Self::Le => Self::Gt,
+            Self::Lt => Self::Ge,
+            Self::Eq => Self::Ne,
+            Self::Ne => Self::Eq,
+        }
+    }
+
+    /// The relation of the negated quantity.
+    fn mirrored(self) -> Self {
+        match self {
+            Self::Ge => Self::Le,
+            Self::Gt => Self::Lt,
+            Self::Le => Self::Ge,
+            Self::Lt => Self::Gt,
+            other => other,
+        }
+    }
+
+    /// Truth at an instant: non-strict relations and equality read the sign now, strict ones the
+    /// sign just after.
+    pub fn holds_now(self, signs: Signs) -> bool {
+        match self {
+            Self::Ge => signs.now >= 0,
+            Self::Le => signs.now <= 0,
+            Self::Eq => signs.now == 0,
+            Self::Gt => signs.after > 0,
+            Self::Lt => signs.after < 0,
+            Self::Ne => signs.after != 0,
+        }
+    }
+
+    /// Truth just after an instant.
+    pub fn holds_after(self, signs: Signs) -> bool {
+        self.holds_now(Signs { now: signs.after, after: signs.after })
+    }
+}
+
+/// Sign of an atom at an instant and just after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Signs {
+    pub now: i8,
+    pub after: i8,
+}
+
+impl Signs {
+    /// The same sign at and after the instant.
+    pub fn steady(sign: i8) -> Self {
+        Self { now: sign, after: sign }
+    }
+}
+
+/// A Boolean combination of atoms and Boolean variables, in negation normal form.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Formula {
+    Constant(bool),
+    Atom(AtomId, Relation),
+    /// A Boolean variable or its negation.
+    Flag(VarId, bool),
+    And(Vec<Formula>),
+    Or(Vec<Formula>),
+}
+
+impl Formula {
+    /// Evaluates the formula, given the truth of atoms and the values of variables.
+    pub fn eval(&self, env: &[f64], atom: &impl Fn(AtomId, Relation) -> bool) -> bool {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Atom(a, relation) => atom(*a, *relation),
+            Self::Flag(v, wanted) => (env[v.index()] != 0.0) == *wanted,
+            Self::And(parts) => parts.iter().all(|p| p.eval(env, atom)),
+            Self::Or(parts) => parts.iter().any(|p| p.eval(env, atom)),
+        }
+    }
+
+    /// Calls `visit` for every atom of the formula.
+    pub fn atoms(&self, visit: &mut dyn FnMut(AtomId)) {
+        match self {
+            Self::Atom(a, _) => visit(*a),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.atoms(visit)),
+            Self::Constant(_) | Self::Flag(..) => {}
+        }
+    }
+
+    /// Calls `visit` for every Boolean variable read directly.
+    pub fn flags(&self, visit: &mut dyn FnMut(VarId)) {
+        match self {
+            Self::Flag(v, _) => visit(*v),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.flags(visit)),
+            Self::Constant(_) | Self::Atom(..) => {}
+        }
+    }
+
+    /// The formula with strict relations replaced by non-strict ones.
+    pub fn closed(self) -> Self {
+        match self {
+            Self::Atom(a, Relation::Gt) => Self::Atom(a, Relation::Ge),
+            Self::Atom(a, Relation::Lt) => Self::Atom(a, Relation::Le),
+            Self::And(parts) => Self::And(parts.into_iter().map(Self::closed).collect()),
+            Self::Or(parts) => Self::Or(parts.into_iter().map(Self::closed).collect()),
+            other => other,
+        }
+    }
+
+    fn and(parts: Vec<Formula>) -> Self {
+        Self::join(parts, true)
+    }
+
+    pub fn or(parts: Vec<Formula>) -> Self {
+        Self::join(parts, false)
+    }
+
+    fn join(parts: Vec<Formula>, conjunction: bool) -> Self {
+        let mut kept = Vec::with_capacity(parts.len());
+        for part in parts {
+            match part {
+                Self::Constant(value) if value == conjunction => {}
+                Self::Constant(value) => return Self::Constant(value),
+                Self::And(inner) if conjunction => kept.extend(inner),
+                Self::Or(inner) if !conjunction => kept.extend(inner),
+                other => kept.push(other),
+            }
+        }
+        match kept.len() {
+            0 => Self::Constant(conjunction),
+            1 => kept.remove(0),
+            _ if conjunction => Self::And(kept),
+            _ => Self::Or(kept),
+        }
+    }
+}
+
+/// Gives out atoms for real quantities.
+pub(crate) trait AtomSource {
+    /// The graph the expressions live in.
+    fn graph(&mut self) -> &mut Graph;
+    /// The atom for a quantity.
+    fn atom(&mut self, quantity: Expr) -> AtomId;
+}
+
+/// Builds the formula of a Boolean expression (or of its negation).
+pub(crate) fn build(source: &mut impl AtomSource, e: Expr, positive: bool) -> Formula {
+    let node = source.graph().node(e);
+    match node {
+        Node::Const(bits, _) => Formula::Constant((f64::from_bits(bits) != 0.0) == positive),
+        Node::Var(v, _) => Formula::Flag(v, positive),
+        Node::Unary(Unary::Not, a) => build(source, a, !positive),
+        Node::Binary(op @ (Binary::And | Binary::Or), a, b) => {
+            let parts = vec![build(source, a, positive), build(source, b, positive)];
+            if (op == Binary::And) == positive { Formula::and(parts) } else { Formula::or(parts) }
+        }
+        Node::Binary(Binary::Eq, a, b) if source.graph().sort(a) == Sort::Boolean => {
+            let same = vec![build(source, a, true), build(source, b, positive)];
+            let opposite = vec![build(source, a, false), build(source, b, !positive)];
+            Formula::or(vec![Formula::and(same), Formula::and(opposite)])
+        }
+        Node::Binary(op @ (Binary::Lt | Binary::Le | Binary::Eq), a, b) => {
+            let relation = match op {
+                Binary::Lt => Relation::Lt,
+                Binary::Le => Relation::Le,
+                _ => Relation::Eq,
+            };
+            let relation = if positive { relation } else { relation.negated() };
+            compare(source, a, b, relation)
+        }
+        Node::Select(c, a, b) => {
+            let then = vec![build(source, c, true), build(source, a, positive)];
+            let other = vec![build(source, c, false), build(source, b, positive)];
+            Formula::or(vec![Formula::and(then), Formula::and(other)])
+        }
+        _ => {
+            let atom = source.atom(e);
+            Formula::Atom(atom, if positive { Relation::Ne } else { Relation::Eq })
+        }
+    }
+}
+
+/// `a relation b`, distributing abs, min and max over the comparison.
+fn compare(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Formula {
+    if let Some((parts, conjunction)) = distribute(source.graph(), a, b, relation) {
+        let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
+        return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
+    }
+    if let Some((parts, conjunction)) = distribute(source.graph(), b, a, relation.mirrored()) {
+        let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
+        return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
+    }
+    let (quantity, relation) = difference(source.graph(), a, b, relation);
+    if let Some(value) = source.graph().constant(quantity) {
+        let sign = if value > 0.0 { 1 } else { -i8::from(value < 0.0) };
+        return Formula::Constant(relation.holds_now(Signs::steady(sign)));
+    }
+    Formula::Atom(source.atom(quantity), relation)
+}
+
+/// Splits `f(u, v) relation b` for f = abs, min, max into comparisons of u and v; the flag tells
+/// whether all of them (true) or any of them (false) must hold.
+#[allow(clippy::type_complexity)]
+fn distribute(
+    g: &mut Graph,
+    a: Expr,
+    b: Expr,
+    relation: Relation,
+) -> Option<(Vec<(Expr, Expr, Relation)>, bool)> {
+    let (u, v, is_max) = match g.node(a) {
+        Node::Unary(Unary::Abs, u) => {
+            let negative = g.intern(Node::Unary(Unary::Neg, u));
+            (u, negative, true)
+        }
+        Node::Binary(Binary::Max, u, v) => (u, v, true),
+        Node::Binary(Binary::Min, u, v) => (u, v, false),
+        _ => return None,
+    };
+    match relation {
+        Relation::Le | Relation::Lt => Some((vec![(u, b, relation), (v, b, relation)], is_max)),
+        Relation::Ge | Relation::Gt => Some((vec![(u, b, relation), (v, b, relation)], !is_max)),
+        Relation::Eq | Relation::Ne => None,
+    }
+}
+
+/// The quantity `a - b` in a canonical direction, with the relation turned accordingly.
+fn difference(g: &mut Graph, a: Expr, b: Expr, relation: Relation) -> (Expr, Relation) {
+    if let (Some(x), Some(y)) = (g.constant(a), g.constant(b)) {
+        return (g.real(x - y), relation);
+    }
+    if g.constant(b) == Some(0.0) {
+        return unsigned(g, a, relation);
+    }
+    if g.constant(a) == Some(0.0) {
+        return unsigned(g, b, relation.mirrored());
+    }
+    if a < b {
+        (g.intern(Node::Binary(Binary::Sub, b, a)), relation.mirrored())
+    } else {
+        (g.intern(Node::Binary(Binary::Sub, a, b)), relation)
+    }
+}
+
+/// Drops leading minus signs of a quantity that is compared with zero.
+fn unsigned(g: &Graph, a: Expr, relation: Relation) -> (Expr, Relation) {
+    match g.node(a) {
+        Node::Unary(Unary::Neg, inner) => unsigned(g, inner, relation.mirrored()),
+        _ => (a, relation),
+    }
+}

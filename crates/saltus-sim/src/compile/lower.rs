@@ -1,0 +1,332 @@
+//! Non-smooth functions as implicit switches.
+//!
+//! abs, sign, min, max, floor, ceil, mod, if-then-else and tables are smooth on each of their
+//! branches. Lowering replaces them by the smooth expression of the branch in force, chosen by a
+//! *switch*: a discrete variable that is locked during a step and changed only where the hidden
+//! guard at the edge of its branch is crossed. What is left of a flow or a guard is smooth, so it
+//! has jets of any order.
+
+use super::builder::Builder;
+use super::formula::{AtomId, Formula, build};
+use saltus_expr::{Binary, Expr, Extrapolation, Interpolation, Node, Sort, Table, TableId, Unary, VarId};
+use saltus_model::VariableKind;
+use std::sync::Arc;
+
+/// A hidden discrete variable that selects a branch.
+#[derive(Clone, Debug)]
+pub(crate) struct Switch {
+    /// Where its value lives.
+    pub slot: VarId,
+    /// What decides it.
+    pub kind: SwitchKind,
+    /// The expression it was made for.
+    pub origin: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum SwitchKind {
+    /// 1 while the formula holds.
+    Condition(Formula),
+    /// The index of the step or grid cell that holds the quantity.
+    Stair(AtomId, Grid),
+}
+
+/// Where a stair has its steps.
+#[derive(Clone, Debug)]
+pub(crate) enum Grid {
+    /// Every whole number: the index is the floor.
+    Whole,
+    /// Given points: index i is the cell from point i to point i+1; the first and last cells are
+    /// open-ended.
+    Points(Arc<[f64]>),
+}
+
+impl Grid {
+    /// The index of the cell that contains `u`, cells being closed below.
+    pub fn locate(&self, u: f64) -> f64 {
+        match self {
+            Self::Whole => u.floor(),
+            Self::Points(x) => (x.partition_point(|&p| p <= u).max(1) - 1) as f64,
+        }
+    }
+
+    /// Lower edge of a cell.
+    pub fn lower(&self, index: f64) -> f64 {
+        match self {
+            Self::Whole => index,
+            Self::Points(_) if index <= 0.0 => f64::NEG_INFINITY,
+            Self::Points(x) => x[index as usize],
+        }
+    }
+
+    /// Upper edge of a cell.
+    pub fn upper(&self, index: f64) -> f64 {
+        match self {
+            Self::Whole => index + 1.0,
+            Self::Points(x) => x.get(index as usize + 1).copied().unwrap_or(f64::INFINITY),
+        }
+    }
+}
+
+impl Builder<'_> {
+    /// The smooth form of an expression. Operands are done first, so that a long sum does not
+    /// become a deep recursion; Boolean operands are left to the switches that need them.
+    pub fn lower(&mut self, e: Expr) -> Expr {
+        if let Some(&done) = self.lowered.get(&e) {
+            return done;
+        }
+        let mut order = Vec::new();
+        self.graph.visit(&[e], |n| order.push(n));
+        for n in order {
+            self.varies(n);
+            if n == e || self.graph.sort(n) != Sort::Boolean {
+                self.lower_one(n);
+            }
+        }
+        self.lowered[&e]
+    }
+
+    fn lower_one(&mut self, e: Expr) -> Expr {
+        if let Some(&done) = self.lowered.get(&e) {
+            return done;
+        }
+        let node = self.graph.node(e);
+        let operands: Vec<Expr> = self.graph.operands(e).collect();
+        let result = if operands.iter().any(|&o| self.varies(o)) { self.lower_node(e, node) } else { e };
+        self.lowered.insert(e, result);
+        result
+    }
+
+    /// True if the value of an expression can change during a step.
+    pub fn varies(&mut self, e: Expr) -> bool {
+        if let Some(&known) = self.varying.get(&e) {
+            return known;
+        }
+        let result = match self.graph.node(e) {
+            Node::Const(..) => false,
+            Node::Var(v, _) => self.system.variables.get(v.index()).is_some_and(|v| {
+                matches!(v.kind, VariableKind::Time | VariableKind::State | VariableKind::Signal)
+            }),
+            _ => {
+                let operands: Vec<Expr> = self.graph.operands(e).collect();
+                operands.into_iter().any(|o| self.varies(o))
+            }
+        };
+        self.varying.insert(e, result);
+        result
+    }
+
+    fn lower_node(&mut self, e: Expr, node: Node) -> Expr {
+        match node {
+            Node::Const(..) | Node::Var(..) => e,
+            Node::Unary(op, a) => self.lower_unary(e, op, a),
+            Node::Binary(op, a, b) => self.lower_binary(e, op, a, b),
+            Node::Powi(a, n) => {
+                let a = self.lower(a);
+                self.graph.intern(Node::Powi(a, n))
+            }
+            Node::Select(c, a, b) => {
+                let switch = self.condition_switch(e, c);
+                self.select(switch, a, b)
+            }
+            Node::Table1(t, x) => self.lower_table1(e, t, x),
+            Node::Table2(t, x, y) => self.lower_table2(e, t, x, y),
+        }
+    }
+
+    fn lower_unary(&mut self, e: Expr, op: Unary, a: Expr) -> Expr {
+        match op {
+            Unary::Abs => {
+                let zero = self.graph.real(0.0);
+                let condition = self.graph.intern(Node::Binary(Binary::Le, zero, a));
+                let switch = self.condition_switch(e, condition);
+                let negative = self.graph.intern(Node::Unary(Unary::Neg, a));
+                self.select(switch, a, negative)
+            }
+            Unary::Sign => {
+                let zero = self.graph.real(0.0);
+                let above = self.graph.intern(Node::Binary(Binary::Lt, zero, a));
+                let below = self.graph.intern(Node::Binary(Binary::Lt, a, zero));
+                let (above, below) = (self.condition_switch(e, above), self.condition_switch(e, below));
+                self.graph.intern(Node::Binary(Binary::Sub, above, below))
+            }
+            Unary::Floor => self.stair_switch(e, a, Grid::Whole),
+            Unary::Ceil => {
+                let mirrored = self.graph.intern(Node::Unary(Unary::Neg, a));
+                let floor = self.stair_switch(e, mirrored, Grid::Whole);
+                self.graph.intern(Node::Unary(Unary::Neg, floor))
+            }
+            Unary::Not => self.condition_switch(e, e),
+            _ => {
+                let a = self.lower(a);
+                self.graph.intern(Node::Unary(op, a))
+            }
+        }
+    }
+
+    fn lower_binary(&mut self, e: Expr, op: Binary, a: Expr, b: Expr) -> Expr {
+        match op {
+            Binary::Min | Binary::Max => {
+                let (first, second) = if op == Binary::Min { (a, b) } else { (b, a) };
+                let condition = self.graph.intern(Node::Binary(Binary::Le, first, second));
+                let switch = self.condition_switch(e, condition);
+                self.select(switch, a, b)
+            }
+            Binary::Mod => {
+                let ratio = self.graph.intern(Node::Binary(Binary::Div, a, b));
+                let floor = self.stair_switch(e, ratio, Grid::Whole);
+                let (a, b) = (self.lower(a), self.lower(b));
+                let whole = self.graph.intern(Node::Binary(Binary::Mul, b, floor));
+                self.graph.intern(Node::Binary(Binary::Sub, a, whole))
+            }
+            Binary::Lt | Binary::Le | Binary::Eq | Binary::And | Binary::Or => self.condition_switch(e, e),
+            _ => {
+                let (a, b) = (self.lower(a), self.lower(b));
+                self.graph.intern(Node::Binary(op, a, b))
+            }
+        }
+    }
+
+    fn select(&mut self, switch: Expr, a: Expr, b: Expr) -> Expr {
+        let (a, b) = (self.lower(a), self.lower(b));
+        self.graph.intern(Node::Select(switch, a, b))
+    }
+
+    /// The switch variable that is 1 while `condition` holds.
+    fn condition_switch(&mut self, origin: Expr, condition: Expr) -> Expr {
+        if let Some(&known) = self.conditions.get(&condition) {
+            return known;
+        }
+        let formula = build(self, condition, true);
+        let switch = self.new_switch(origin, Sort::Boolean, SwitchKind::Condition(formula));
+        self.conditions.insert(condition, switch);
+        switch
+    }
+
+    fn stair_switch(&mut self, origin: Expr, quantity: Expr, grid: Grid) -> Expr {
+        let quantity = self.lower(quantity);
+        let atom = self.lowered_atom(quantity);
+        self.new_switch(origin, Sort::Integer, SwitchKind::Stair(atom, grid))
+    }
+
+    fn new_switch(&mut self, origin: Expr, sort: Sort, kind: SwitchKind) -> Expr {
+        let slot = VarId(self.new_slot());
+        self.switches.push(Switch { slot, kind, origin });
+        self.graph.var(slot, sort)
+    }
+
+    /// The value of a list at a switch's index.
+    fn pick(&mut self, values: Vec<f64>, index: Expr) -> Expr {
+        let x = (0..values.len()).map(|i| i as f64).collect();
+        let table = Table {
+            name: String::new(),
+            x,
+            y: Vec::new(),
+            values,
+            interpolation: Interpolation::Hold,
+            extrapolation: Extrapolation::Clamp,
+        };
+        let table = self.graph.add_table(table);
+        self.graph.intern(Node::Table1(table, index))
+    }
+
+    fn lower_table1(&mut self, e: Expr, t: TableId, x: Expr) -> Expr {
+        let table = self.graph.table(t).clone();
+        let (grid, cells) = cells(&table.x, table.interpolation, table.extrapolation);
+        let index = self.stair_switch(e, x, Grid::Points(grid));
+        let x = self.lower(x);
+        let base = |c: &Cell| if c.outside(&table) { f64::NAN } else { table.values[c.at] };
+        let base = self.pick(cells.iter().map(base).collect(), index);
+        if table.interpolation == Interpolation::Hold {
+            return base;
+        }
+        let slope = |c: &Cell| match c.next {
+            Some(next) => (table.values[next] - table.values[c.at]) / (table.x[next] - table.x[c.at]),
+            None => 0.0,
+        };
+        let slope = self.pick(cells.iter().map(slope).collect(), index);
+        let from = self.pick(cells.iter().map(|c| table.x[c.at]).collect(), index);
+        let offset = self.graph.intern(Node::Binary(Binary::Sub, x, from));
+        let rise = self.graph.intern(Node::Binary(Binary::Mul, slope, offset));
+        self.graph.intern(Node::Binary(Binary::Add, base, rise))
+    }
+
+    fn lower_table2(&mut self, e: Expr, t: TableId, x: Expr, y: Expr) -> Expr {
+        let table = self.graph.table(t).clone();
+        let (x_grid, x_cells) = cells(&table.x, table.interpolation, table.extrapolation);
+        let (y_grid, y_cells) = cells(&table.y, table.interpolation, table.extrapolation);
+        let i = self.stair_switch(e, x, Grid::Points(x_grid));
+        let j = self.stair_switch(e, y, Grid::Points(y_grid));
+        let width = self.graph.real(y_cells.len() as f64);
+        let row = self.graph.intern(Node::Binary(Binary::Mul, i, width));
+        let cell = self.graph.intern(Node::Binary(Binary::Add, row, j));
+        let at = |i: usize, j: usize| table.values[i * table.y.len() + j];
+        let mut corner = |pick: &dyn Fn(&Cell, &Cell) -> f64| {
+            let values = x_cells.iter().flat_map(|a| y_cells.iter().map(move |b| pick(a, b))).collect();
+            self.pick(values, cell)
+        };
+        let outside = |a: &Cell, b: &Cell| a.outside(&table) || b.outside(&table);
+        let base = corner(&|a, b| if outside(a, b) { f64::NAN } else { at(a.at, b.at) });
+        if table.interpolation == Interpolation::Hold {
+            return base;
+        }
+        let run = |c: &Cell, grid: &[f64]| c.next.map(|n| grid[n] - grid[c.at]);
+        let slope_x = corner(&|a, b| {
+            run(a, &table.x).map_or(0.0, |d| (at(a.next.unwrap_or(a.at), b.at) - at(a.at, b.at)) / d)
+        });
+        let slope_y = corner(&|a, b| {
+            run(b, &table.y).map_or(0.0, |d| (at(a.at, b.next.unwrap_or(b.at)) - at(a.at, b.at)) / d)
+        });
+        let twist = corner(&|a, b| match (a.next, b.next) {
+            (Some(ia), Some(jb)) => {
+                (at(ia, jb) - at(ia, b.at) - at(a.at, jb) + at(a.at, b.at))
+                    / ((table.x[ia] - table.x[a.at]) * (table.y[jb] - table.y[b.at]))
+            }
+            _ => 0.0,
+        });
+        let from_x = corner(&|a, _| table.x[a.at]);
+        let from_y = corner(&|_, b| table.y[b.at]);
+        let (x, y) = (self.lower(x), self.lower(y));
+        let dx = self.graph.intern(Node::Binary(Binary::Sub, x, from_x));
+        let dy = self.graph.intern(Node::Binary(Binary::Sub, y, from_y));
+        let a = self.graph.intern(Node::Binary(Binary::Mul, slope_x, dx));
+        let b = self.graph.intern(Node::Binary(Binary::Mul, slope_y, dy));
+        let dxdy = self.graph.intern(Node::Binary(Binary::Mul, dx, dy));
+        let c = self.graph.intern(Node::Binary(Binary::Mul, twist, dxdy));
+        let linear = self.graph.intern(Node::Binary(Binary::Add, a, b));
+        let all = self.graph.intern(Node::Binary(Binary::Add, linear, c));
+        self.graph.intern(Node::Binary(Binary::Add, base, all))
+    }
+}
+
+/// One cell of a table's axis: the grid point it starts from, and the one its line leads to.
+struct Cell {
+    at: usize,
+    next: Option<usize>,
+}
+
+impl Cell {
+    /// True for the cells beyond the ends of a table that does not exist there.
+    fn outside(&self, table: &Table) -> bool {
+        self.next.is_none() && table.extrapolation == Extrapolation::Undefined
+    }
+}
+
+/// The switching points of an axis and the cells between them (one more than inner points).
+fn cells(x: &[f64], interpolation: Interpolation, extrapolation: Extrapolation) -> (Arc<[f64]>, Vec<Cell>) {
+    let n = x.len();
+    if interpolation == Interpolation::Hold || n < 2 {
+        let grid: Arc<[f64]> = x.into();
+        return (grid, (0..n).map(|at| Cell { at, next: None }).collect());
+    }
+    let mut cells: Vec<Cell> = (0..n - 1).map(|at| Cell { at, next: Some(at + 1) }).collect();
+    let mut grid = x.to_vec();
+    if extrapolation == Extrapolation::Extend {
+        grid.pop();
+    } else {
+        cells.insert(0, Cell { at: 0, next: None });
+        cells.push(Cell { at: n - 1, next: None });
+        grid.insert(0, f64::NEG_INFINITY);
+    }
+    (grid.into(), cells)
+}

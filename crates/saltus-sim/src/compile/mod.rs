@@ -1,0 +1,168 @@
+//! From the flat system to code: slots, units, atoms, switches and rules.
+//!
+//! Everything is compiled once, per local mode block; a mode combination only selects and orders
+//! units. Units are split by component instance, and equal programs are one object, so a thousand
+//! instances of a component have the code of one.
+
+mod builder;
+pub(crate) mod formula;
+mod lower;
+
+pub(crate) use builder::compile;
+pub(crate) use formula::{AtomId, Formula, Signs};
+pub(crate) use lower::{Switch, SwitchKind};
+
+use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
+use saltus_model::{AutomatonId, EventId, ModeId, Span};
+use std::sync::Arc;
+
+/// A quantity whose sign is watched.
+#[derive(Clone, Debug)]
+pub(crate) struct Atom {
+    /// Where its value lands.
+    pub slot: u32,
+    /// The smooth expression.
+    pub quantity: Expr,
+    /// Slots of states, memories, switches and automata it depends on, through signals too.
+    pub depends: Vec<u32>,
+    /// A program for the quantity, if nothing but time moves it during a flow.
+    pub of_time: Option<Scalar>,
+}
+
+/// The code of the root or of one mode.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BlockCode {
+    /// Units that define signals and derivatives, grouped by instance.
+    pub flow: Vec<PlanBlock>,
+    /// The same, one unit for each equation: for combinations whose groups depend on each other in
+    /// a circle although their equations do not.
+    pub split: Vec<PlanBlock>,
+    /// Indices of the units that define its atoms.
+    pub guards: Vec<u32>,
+    /// Integrated states: slots of value and derivative.
+    pub states: Vec<(u32, u32)>,
+    pub atoms: Vec<AtomId>,
+    /// Indices of switches.
+    pub switches: Vec<u32>,
+    /// Indices of rules: reactions, then transitions, in text order.
+    pub rules: Vec<u32>,
+    pub invariants: Vec<Watched>,
+    pub stops: Vec<(Watched, String)>,
+    pub domains: Vec<Watched>,
+    pub automata: Vec<AutomatonId>,
+    /// Own variables and how they start.
+    pub own: Vec<u32>,
+    /// Starting values of own variables, in the order of declaration.
+    pub starts: Vec<Actions>,
+}
+
+/// A formula with its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Watched {
+    pub formula: Formula,
+    pub span: Span,
+}
+
+/// What a rule does to the modes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Effect {
+    Reaction,
+    Transition {
+        automaton: AutomatonId,
+        from: ModeId,
+        target: ModeId,
+        history: bool,
+        may: bool,
+        preempt: bool,
+    },
+}
+
+/// When a rule fires.
+#[derive(Clone, Debug)]
+pub(crate) enum When {
+    Level(Formula),
+    /// `on_entry`: fires also when true at activation.
+    Edge {
+        formula: Formula,
+        on_entry: bool,
+    },
+    At(Scalar),
+    After(Scalar),
+    Every(Scalar),
+    On(EventId),
+    /// No other transition of the mode is enabled.
+    Else(Vec<Unless>),
+}
+
+/// Another transition of the mode that keeps an `else` closed.
+#[derive(Clone, Debug)]
+pub(crate) struct Unless {
+    /// The transition, if its flag or tick matters; it keeps the `else` open while that is unset.
+    pub flagged: Option<u32>,
+    /// Negation of its guard and condition.
+    pub not_guard: Formula,
+}
+
+/// An expression evaluated on its own.
+#[derive(Clone, Debug)]
+pub(crate) struct Scalar {
+    pub program: Arc<Program>,
+    pub inputs: Vec<u32>,
+}
+
+/// A reaction or transition.
+#[derive(Clone, Debug)]
+pub(crate) struct Rule {
+    pub effect: Effect,
+    pub owner: Option<ModeId>,
+    pub when: When,
+    pub condition: Option<Formula>,
+    pub actions: Option<Actions>,
+    pub name: Arc<str>,
+    pub span: Span,
+}
+
+/// Simultaneous assignments: one program, two outputs for each target (equal unless an interval).
+#[derive(Clone, Debug)]
+pub(crate) struct Actions {
+    /// Formulas read as values, and where the program finds them.
+    pub readings: Vec<(u32, Formula)>,
+    pub program: Arc<Program>,
+    pub inputs: Vec<u32>,
+    pub targets: Vec<Written>,
+}
+
+/// One assignment.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub target: VarId,
+    pub interval: bool,
+    pub span: Span,
+}
+
+/// All code of a system.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    /// The system's graph, extended by lowered expressions.
+    pub graph: Graph,
+    /// Number of environment slots.
+    pub slots: usize,
+    /// Slot of each automaton's current mode.
+    pub automaton_slots: Vec<u32>,
+    pub atoms: Vec<Atom>,
+    /// Units that define atoms; each atom is in exactly one.
+    pub guard_units: Vec<PlanBlock>,
+    pub switches: Vec<Switch>,
+    pub rules: Vec<Rule>,
+    /// Index 0 is the root, index m + 1 is mode m.
+    pub blocks: Vec<BlockCode>,
+    /// Number of distinct programs: what a native compiler would have to compile.
+    pub programs: usize,
+}
+
+impl Code {
+    /// The code of the root (`None`) or of a mode.
+    pub fn block(&self, owner: Option<ModeId>) -> &BlockCode {
+        &self.blocks[owner.map_or(0, |m| m.index() + 1)]
+    }
+}

@@ -1,0 +1,279 @@
+//! Expanding the flow: Taylor polynomials of states and guards from the present values, and how
+//! far they may be trusted.
+
+use crate::compile::SwitchKind;
+use crate::explain;
+use crate::report::{Ending, Status};
+use crate::runner::Runner;
+use crate::segment::{Crossing, StepRoot};
+use saltus_num::polynomial;
+use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
+use saltus_solve::taylor::{StepBound, first_scale};
+
+/// A step so many times longer than the scale of the coefficients asks for a new scale: small
+/// scales drive high coefficients towards zero and make any step look safe.
+const GREATEST_RATIO: f64 = 32.0;
+/// Changes of scale before the flow is given up.
+const RESCALINGS: u32 = 60;
+
+impl Runner<'_> {
+    /// Computes the jets of the current combination at the current values, if they are not known.
+    pub fn refresh_jets(&mut self) {
+        if self.jets_fresh {
+            return;
+        }
+        if self.scale == 0.0 {
+            self.guess_scale();
+        }
+        let combination = self.combinations.get_mut(self.current);
+        combination.jets.run(&self.env, self.scale);
+        combination.uses += 1;
+        self.stats.jet_evals += 1;
+        self.jets_fresh = true;
+    }
+
+    fn guess_scale(&mut self) {
+        let plan = self.combination().plan.clone();
+        let values: Vec<f64> = plan.states.iter().map(|&(x, _)| self.env[x as usize]).collect();
+        let rates = plan.states.iter().map(|&(_, f)| self.env[f as usize]);
+        self.scale = first_scale(&values, rates, self.tolerance);
+    }
+
+    /// Makes the segment that starts at the present values.
+    pub fn expand(&mut self) -> Result<(), Box<Ending>> {
+        let remaining = (self.until - self.stamp.t) - self.t_low;
+        let length = self.choose_length(remaining)?;
+        let segment = &mut self.segment;
+        segment.origin = self.stamp.t;
+        segment.origin_low = self.t_low;
+        segment.h = length;
+        segment.cursor = 0.0;
+        segment.recorded = self.stamp.t;
+        segment.roots.clear();
+        segment.next_root = 0;
+        segment.valid = true;
+        self.copy_states(length / self.scale);
+        self.find_roots(length / self.scale);
+        if self.step_is_trusted(length) {
+            self.scale = length;
+        }
+        self.jets_fresh = false;
+        self.stats.steps += 1;
+        Ok(())
+    }
+
+    /// A step cut by the stop time says nothing about the scale of the flow.
+    fn step_is_trusted(&self, length: f64) -> bool {
+        length > 0.0 && length < (self.until - self.stamp.t) - self.t_low
+    }
+
+    /// The length of the step: from the error estimate, at most what remains.
+    fn choose_length(&mut self, remaining: f64) -> Result<f64, Box<Ending>> {
+        for _ in 0..RESCALINGS {
+            self.refresh_jets();
+            if !self.jets_are_finite() {
+                let smallest = 1e-12 * self.stamp.t.abs().max(self.tolerance.absolute);
+                if self.point_is_finite() && self.scale > smallest {
+                    self.scale *= 1e-2;
+                    self.jets_fresh = false;
+                    self.stats.rejected += 1;
+                    continue;
+                }
+                return Err(self.left_domain());
+            }
+            let ratio = self.step_ratio();
+            let length = (ratio * self.scale).min(remaining);
+            let longest = self.combination().has_unbounded_rows(self.order);
+            if longest && ratio > GREATEST_RATIO && self.scale < remaining {
+                self.scale = (self.scale * ratio.min(1e4)).min(remaining);
+                self.jets_fresh = false;
+                continue;
+            }
+            if self.stamp.t + length == self.stamp.t && length < remaining {
+                return Err(self.stuck(length));
+            }
+            return Ok(length);
+        }
+        Err(self.left_domain())
+    }
+
+    fn step_ratio(&mut self) -> f64 {
+        let combination = self.combinations.get(self.current);
+        let mut bound = StepBound::new(self.order);
+        bound.states(combination.jets.states(), self.tolerance);
+        for &p in &combination.unbounded {
+            let atom = &self.code.atoms[combination.atoms[p as usize].index()];
+            combination.jets.row(atom.slot, &mut self.row);
+            bound.quantity(&self.row, self.tolerance);
+        }
+        bound.ratio()
+    }
+
+    fn jets_are_finite(&self) -> bool {
+        let combination = self.combination();
+        let states = combination.jets.states();
+        let finite = |c: &[f64]| c.iter().all(|x| x.is_finite());
+        (0..=combination.degree).all(|k| finite(states.order(k)))
+            && combination.unbounded.iter().all(|&p| {
+                let slot = self.code.atoms[combination.atoms[p as usize].index()].slot;
+                (0..=self.order).all(|k| combination.jets.coefficient(slot, k).is_finite())
+            })
+    }
+
+    fn point_is_finite(&mut self) -> bool {
+        let plan = self.combination().plan.clone();
+        plan.diagnose(&mut self.env, &mut self.scratch).is_none()
+    }
+
+    /// The run ends because an expression has no value, or no derivative, here.
+    fn left_domain(&mut self) -> Box<Ending> {
+        let plan = self.combination().plan.clone();
+        match plan.diagnose(&mut self.env, &mut self.scratch) {
+            Some((block, departure)) => {
+                let found = explain::departure(self, &plan.blocks[block], &departure);
+                self.ending(found.status, found.reason, found.hint, found.span)
+            }
+            None => {
+                let reason = "the flow has no Taylor expansion at the last state: a function in it has no derivative there";
+                let hint = "a square root, power or logarithm reaches the edge of its domain; stop or switch before it";
+                self.ending(Status::LeftDomain, reason.into(), Some(hint.into()), None)
+            }
+        }
+    }
+
+    fn stuck(&self, length: f64) -> Box<Ending> {
+        let reason = format!(
+            "the step needed for the tolerance, {length:e}, is too small to advance time: a state grows without bound or the model has a singularity here"
+        );
+        let hint = "check the model near the last state, or stop before it";
+        self.ending(Status::LeftDomain, reason, Some(hint.into()), None)
+    }
+
+    fn copy_states(&mut self, ratio: f64) {
+        let combination = self.combinations.get(self.current);
+        let states = combination.jets.states();
+        let segment = &mut self.segment;
+        segment.states = combination.plan.states.len();
+        segment.orders = combination.degree + 1;
+        segment.coefficients.clear();
+        let mut power = 1.0;
+        for k in 0..segment.orders {
+            segment.coefficients.extend(states.order(k).iter().map(|c| c * power));
+            power *= ratio;
+        }
+    }
+
+    /// Isolates the zeros of all guards on the step.
+    fn find_roots(&mut self, ratio: f64) {
+        for p in 0..self.combination().atoms.len() {
+            self.load_row(p, ratio);
+            let length = self.row_length(p);
+            let (value, sign) = (self.row[0], self.signs[p]);
+            let steady = sign.now != 0 && sign.now == sign_of(value);
+            if steady && excludes_zero(&self.row[..length]) {
+                continue;
+            }
+            self.atom_roots(p, length, steady);
+        }
+        for k in 0..self.combination().switches.len() {
+            let s = self.combination().switches[k];
+            self.stair_roots(s, ratio);
+        }
+        self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
+        for signs in &mut self.signs {
+            signs.now = signs.after;
+        }
+    }
+
+    fn load_row(&mut self, p: usize, ratio: f64) {
+        let combination = self.combinations.get(self.current);
+        let slot = self.code.atoms[combination.atoms[p].index()].slot;
+        combination.jets.row(slot, &mut self.row);
+        let length = combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1;
+        polynomial::scale(&mut self.row[..length], ratio);
+    }
+
+    fn row_length(&self, p: usize) -> usize {
+        let combination = self.combination();
+        let slot = self.code.atoms[combination.atoms[p].index()].slot;
+        combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1
+    }
+
+    /// Zeros of an atom. One that is zero by decree, or whose sign disagrees with its history by
+    /// rounding, has its zero at the start deflated.
+    fn atom_roots(&mut self, p: usize, length: usize, steady: bool) {
+        let exact = self.exact_zero(p, length);
+        let row = &self.row[..length];
+        let row = if steady { row } else { &row[1..] };
+        if !steady {
+            let after = sign_after_zero(row).value() as i8;
+            if self.signs[p].now != 0 && self.signs[p].now != after {
+                let crossing = Crossing::Atom(p as u32, after);
+                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, exact: f64::NAN, crossing });
+            } else {
+                self.signs[p].after = after;
+            }
+        }
+        if row.len() < 2 {
+            return;
+        }
+        self.stats.root_searches += 1;
+        let mut found = std::mem::take(&mut self.buffers.roots);
+        self.finder.roots(row, &mut found);
+        for root in &found {
+            let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
+            self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, exact, crossing });
+        }
+        self.buffers.roots = found;
+    }
+
+    /// The time at which an atom affine in time alone is zero; NaN for other atoms.
+    fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
+        let atom = self.combination().atoms[p].index();
+        if length != 2 || self.code.atoms[atom].of_time.is_none() {
+            return f64::NAN;
+        }
+        let Some(quantity) = self.code.atoms[atom].of_time.clone() else { return f64::NAN };
+        let now = std::mem::replace(&mut self.env[0], 0.0);
+        let at_zero = self.scalar(&quantity);
+        self.env[0] = 1.0;
+        let at_one = self.scalar(&quantity);
+        self.env[0] = now;
+        let zero = -at_zero / (at_one - at_zero);
+        if zero >= now && zero.is_finite() { zero } else { f64::NAN }
+    }
+
+    /// Where a stair leaves its cell: upwards at the upper edge, downwards below the lower one.
+    fn stair_roots(&mut self, s: u32, ratio: f64) {
+        let switch = &self.code.switches[s as usize];
+        let SwitchKind::Stair(atom, grid) = &switch.kind else { return };
+        let index = self.env[switch.slot.index()];
+        let p = self.combination().position[atom.index()] as usize;
+        let edges = [(grid.lower(index), index - 1.0, -1), (grid.upper(index), index + 1.0, 1)];
+        let length = self.row_length(p);
+        for (edge, target, direction) in edges {
+            if !edge.is_finite() {
+                continue;
+            }
+            self.load_row(p, ratio);
+            self.row[0] -= edge;
+            let met = self.met_edges[s as usize] == edge || self.row[0] == 0.0;
+            let row = &self.row[..length];
+            let row = if met { &row[1..] } else { row };
+            if row.len() < 2 || (!met && excludes_zero(row)) {
+                continue;
+            }
+            let mut found: Vec<Root> = std::mem::take(&mut self.buffers.roots);
+            self.finder.roots(row, &mut found);
+            if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
+                let crossing = Crossing::Stair { switch: s, index: target, edge };
+                self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, exact: f64::NAN, crossing });
+            }
+            self.buffers.roots = found;
+        }
+    }
+}
+
+pub(crate) fn sign_of(x: f64) -> i8 {
+    if x > 0.0 { 1 } else { -i8::from(x < 0.0) }
+}

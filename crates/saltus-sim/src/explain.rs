@@ -1,0 +1,110 @@
+//! Explaining in plain words why an expression has no value.
+
+use crate::report::{Ending, Status};
+use crate::runner::Runner;
+use saltus_expr::{Binary, Departure, Expr, Node, Op, PlanBlock, Unary};
+use saltus_model::Span;
+
+/// Why the run cannot go on.
+pub(crate) struct Explanation {
+    pub status: Status,
+    pub reason: String,
+    pub hint: Option<String>,
+    pub span: Option<Span>,
+}
+
+/// An expression as text, with the names of the model.
+pub(crate) fn expression(runner: &Runner<'_>, e: Expr) -> String {
+    let _ = (runner, e);
+    String::from("expression")
+}
+
+/// Explains a value that is not finite.
+pub(crate) fn departure(runner: &Runner<'_>, block: &PlanBlock, departure: &Departure) -> Explanation {
+    match departure {
+        Departure::Operation { expr, op, operands, value } => {
+            operation(runner, *expr, *op, *operands, *value)
+        }
+        Departure::Input { input, value } => {
+            let slot = block.inputs[*input] as usize;
+            let variable = runner.system.variables.get(slot);
+            let name = variable.map_or("a branch", |v| v.name.as_str());
+            Explanation {
+                status: Status::Failed,
+                reason: format!("`{name}` has become {value}"),
+                hint: Some(
+                    "a state grew beyond all numbers; check its equation or stop the run earlier".into(),
+                ),
+                span: variable.map(|v| v.span),
+            }
+        }
+        Departure::Constant { value } => Explanation {
+            status: Status::Failed,
+            reason: format!("a constant of the model is {value}"),
+            hint: Some("check the parameters and constants of the model".into()),
+            span: None,
+        },
+    }
+}
+
+fn operation(runner: &Runner<'_>, e: Expr, op: Op, operands: [f64; 3], value: f64) -> Explanation {
+    let text = expression(runner, e);
+    let (cause, left) = cause(runner.code.graph.node(e), operands);
+    let cause = cause.unwrap_or_else(|| format!("its operands are {}", list(op, operands)));
+    let status = if left || value.is_nan() { Status::LeftDomain } else { Status::Failed };
+    Explanation {
+        status,
+        reason: format!("`{text}` has no finite value at the last state: {cause}"),
+        hint: Some("stop or switch to another mode before the state gets there, or declare a domain with a transition at its edge".into()),
+        span: equation_span(runner, e),
+    }
+}
+
+fn list(op: Op, operands: [f64; 3]) -> String {
+    let shown: Vec<String> = op.operands().zip(operands).map(|(_, x)| x.to_string()).collect();
+    shown.join(" and ")
+}
+
+/// The rule that the operands break; true if it is the edge of a domain.
+fn cause(node: Node, [a, b, _]: [f64; 3]) -> (Option<String>, bool) {
+    let text = match node {
+        Node::Unary(Unary::Sqrt, _) if a < 0.0 => format!("the square root of {a} does not exist"),
+        Node::Unary(Unary::Log, _) if a <= 0.0 => format!("the logarithm of {a} does not exist"),
+        Node::Unary(Unary::Asin | Unary::Acos, _) if a.abs() > 1.0 => format!("{a} is outside -1 to 1"),
+        Node::Unary(Unary::Acosh, _) if a < 1.0 => format!("{a} is below 1"),
+        Node::Unary(Unary::Atanh, _) if a.abs() >= 1.0 => format!("{a} is not between -1 and 1"),
+        Node::Binary(Binary::Div | Binary::Mod, ..) if b == 0.0 => format!("division of {a} by zero"),
+        Node::Binary(Binary::Pow, ..) if a < 0.0 => format!("{a} cannot be raised to the power {b}"),
+        Node::Binary(Binary::Pow, ..) if a == 0.0 => format!("zero cannot be raised to the power {b}"),
+        Node::Powi(_, n) if a == 0.0 && n < 0 => "division by zero".to_string(),
+        Node::Table1(..) | Node::Table2(..) => format!("{a} is outside the table"),
+        _ => return (None, false),
+    };
+    (Some(text), true)
+}
+
+/// The equation that an expression is part of.
+fn equation_span(runner: &Runner<'_>, e: Expr) -> Option<Span> {
+    let graph = &runner.code.graph;
+    let contains = |root: Expr| {
+        let mut found = false;
+        graph.visit(&[root], |n| found |= n == e);
+        found
+    };
+    let blocks = runner
+        .combination()
+        .blocks
+        .iter()
+        .map(|&b| runner.system.block(b.checked_sub(1).map(saltus_model::ModeId)));
+    let equations = blocks.flat_map(|b| &b.equations);
+    equations.into_iter().find(|q| contains(q.rhs)).map(|q| q.span)
+}
+
+/// A guard has no value now.
+pub(crate) fn undefined_guard(runner: &Runner<'_>, position: usize) -> Box<Ending> {
+    let atom = &runner.code.atoms[runner.combination().atoms[position].index()];
+    let text = expression(runner, atom.quantity);
+    let reason = format!("the guard quantity `{text}` has no value at the last state");
+    let hint = "a guard must exist wherever its mode is active";
+    runner.ending(Status::LeftDomain, reason, Some(hint.into()), None)
+}

@@ -1,0 +1,788 @@
+//! What happens at an instant: rounds of simultaneous jumps until the configuration is quiet.
+//!
+//! This is docs/semantics.md, sections 4 to 7, step by step. Time and states stand still; truth
+//! comes from the signs of the atoms, which were decided when the instant was located and are read
+//! again from numbers only after a jump has changed what they depend on.
+
+use crate::compile::{Effect, Formula, Signs, SwitchKind, When};
+use crate::error::SimError;
+use crate::expand::sign_of;
+use crate::explain;
+use crate::options::{Policy, Recording};
+use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
+use crate::runner::Runner;
+use crate::segment::Crossing;
+use saltus_model::{ModeId, VariableKind};
+use saltus_num::roots::{Root, sign_after_zero};
+
+/// Memory of instants, kept between them.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    pub roots: Vec<Root>,
+    /// Rules of the round, in the order of the walk.
+    fired: Vec<u32>,
+    /// Transitions chosen for the round.
+    chosen: Vec<u32>,
+    /// Pending assignments of the round.
+    writes: Vec<Write>,
+    /// Configurations of this instant, one after another.
+    history: Vec<u64>,
+    /// Number of events before each configuration of `history`.
+    events: Vec<usize>,
+    /// Signs of the atoms before a change of combination.
+    old_signs: Vec<Signs>,
+    /// Slots holding the configuration.
+    configuration: Vec<u32>,
+    /// The transition that enters modes at the moment.
+    entering: u32,
+}
+
+/// One assignment of a round.
+#[derive(Clone, Copy, Debug)]
+struct Write {
+    slot: u32,
+    value: f64,
+    before: f64,
+    rule: u32,
+    span: saltus_model::Span,
+}
+
+/// Instants without progress of time after which a run is given up.
+const STANDSTILL: u32 = 1000;
+
+impl Runner<'_> {
+    /// Executes the instant at the present time.
+    pub fn instant(&mut self) -> Result<(), Box<Ending>> {
+        self.stats.instants += 1;
+        self.coins.fill(None);
+        self.buffers.history.clear();
+        self.buffers.events.clear();
+        let first_event = self.events.len();
+        let mut stop: Option<(u32, u32)> = None;
+        let mut rounds = 0;
+        self.cross_stairs();
+        loop {
+            self.settle_switches()?;
+            stop = stop.or_else(|| self.stop_condition());
+            self.check_for_loop(rounds)?;
+            if !self.choose(None) {
+                let Some(forced) = self.ending_invariants() else { break };
+                if !self.choose(Some(&forced)) {
+                    break;
+                }
+            }
+            self.round()?;
+            rounds += 1;
+            if rounds >= self.options.limits.rounds {
+                return Err(self.too_many_rounds());
+            }
+        }
+        self.end_of_instant(stop)?;
+        self.check_accumulation(first_event)?;
+        self.pass_time();
+        Ok(())
+    }
+
+    /// Stairs whose edge was located here move to the next cell.
+    fn cross_stairs(&mut self) {
+        let Some(last) = self.segment.next_root.checked_sub(1) else { return };
+        if !self.segment.valid {
+            return;
+        }
+        for k in (0..=last).rev() {
+            let root = self.segment.roots[k];
+            if root.hi < self.segment.cursor && root.exact.is_nan() {
+                break;
+            }
+            if let Crossing::Stair { switch, index, edge } = root.crossing {
+                let slot = self.code.switches[switch as usize].slot.0;
+                self.env[slot as usize] = index;
+                self.met_edges[switch as usize] = edge;
+                self.mark(slot);
+                self.disturb();
+                self.stats.switchings += 1;
+            }
+        }
+    }
+
+    /// The value a switch should have from now on.
+    pub fn switch_value(&self, s: u32) -> f64 {
+        let switch = &self.code.switches[s as usize];
+        match &switch.kind {
+            SwitchKind::Condition(formula) => f64::from(self.holds_after(formula)),
+            SwitchKind::Stair(atom, grid) => {
+                let current = self.env[switch.slot.index()];
+                if !self.met_edges[s as usize].is_nan() {
+                    return current;
+                }
+                grid.locate(self.env[self.code.atoms[atom.index()].slot as usize])
+            }
+        }
+    }
+
+    /// Brings the branches of non-smooth functions into agreement with the present values.
+    fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
+        let count = self.combination().switches.len();
+        for attempt in 0..=4 * count + 8 {
+            let mut flipped = None;
+            for k in 0..count {
+                let s = self.combination().switches[k];
+                let value = self.switch_value(s);
+                let slot = self.code.switches[s as usize].slot;
+                if value != self.env[slot.index()] {
+                    self.env[slot.index()] = value;
+                    self.mark(slot.0);
+                    flipped = Some(s);
+                    self.stats.switchings += 1;
+                    break;
+                }
+            }
+            if self.is_stale() {
+                self.disturb();
+                self.refresh_after_change();
+            }
+            match flipped {
+                None => return Ok(()),
+                Some(s) if attempt == 4 * count + 8 => return Err(self.switching_loop(s)),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// True if a slot was changed whose effect on signals and atoms is not yet computed.
+    fn is_stale(&self) -> bool {
+        !self.changed.is_empty()
+    }
+
+    fn switching_loop(&mut self, s: u32) -> Box<Ending> {
+        let text = explain::expression(self, self.code.switches[s as usize].origin);
+        let reason = format!("the branch of `{text}` changes back and forth at one point of time");
+        let hint = "both branches drive the state back to the edge between them (sliding); smooth the function, or use modes with hysteresis";
+        self.ending(Status::ZeroTimeLoop, reason, Some(hint.into()), None)
+    }
+
+    /// Recomputes signals and atoms after the changed slots took new values.
+    fn refresh_after_change(&mut self) {
+        for s in 0..self.met_edges.len() {
+            if !self.met_edges[s].is_nan() && self.stair_moved(s) {
+                self.met_edges[s] = f64::NAN;
+            }
+        }
+        self.evaluate_plan();
+        self.refresh_signs();
+        self.clear_changed();
+    }
+
+    fn stair_moved(&self, s: usize) -> bool {
+        let switch = &self.code.switches[s];
+        let SwitchKind::Stair(atom, _) = &switch.kind else { return false };
+        self.code.atoms[atom.index()]
+            .depends
+            .iter()
+            .any(|&d| self.is_changed[d as usize] && d != switch.slot.0)
+    }
+
+    /// Computes everything from the present values alone.
+    pub fn refresh_all(&mut self) {
+        self.signs = vec![Signs::steady(1); self.combination().atoms.len()];
+        self.jets_fresh = false;
+        self.evaluate_plan();
+        self.refresh_signs();
+    }
+
+    pub fn evaluate_plan(&mut self) {
+        let combination = self.combinations.get(self.current);
+        combination.plan.eval(&mut self.env, &mut self.scratch);
+        self.stats.rhs_evals += 1;
+    }
+
+    /// Signs from the present values; an atom that is zero by decree stays so while nothing it
+    /// depends on has changed.
+    fn refresh_signs(&mut self) {
+        let combination = self.combinations.get(self.current);
+        self.signs.resize(combination.atoms.len(), Signs::default());
+        let mut undecided = false;
+        for (p, atom) in combination.atoms.iter().enumerate() {
+            let atom = &self.code.atoms[atom.index()];
+            let decreed =
+                self.signs[p].now == 0 && !atom.depends.iter().any(|&d| self.is_changed[d as usize]);
+            let now = if decreed { 0 } else { sign_of(self.env[atom.slot as usize]) };
+            self.signs[p] = Signs::steady(now);
+            undecided |= now == 0;
+        }
+        if undecided {
+            self.decide_zeros();
+        }
+    }
+
+    /// The sign just after now of atoms that are zero now, from their jets.
+    fn decide_zeros(&mut self) {
+        self.refresh_jets();
+        let combination = self.combinations.get(self.current);
+        for (p, atom) in combination.atoms.iter().enumerate() {
+            if self.signs[p].now == 0 {
+                let slot = self.code.atoms[atom.index()].slot;
+                combination.jets.row(slot, &mut self.row);
+                self.signs[p].after = sign_after_zero(&self.row[1..]).value() as i8;
+            }
+        }
+    }
+
+    /// The first stop condition that is true, in the order of the walk.
+    fn stop_condition(&self) -> Option<(u32, u32)> {
+        self.combination().blocks.iter().find_map(|&b| {
+            let stops = &self.code.blocks[b as usize].stops;
+            let i = stops.iter().position(|(w, _)| self.holds(&w.formula))?;
+            Some((b, i as u32))
+        })
+    }
+
+    /// Blocks with an invariant that does not hold just after now.
+    fn ending_invariants(&self) -> Option<Vec<u32>> {
+        let ends = |b: &&u32| {
+            self.code.blocks[**b as usize].invariants.iter().any(|w| !self.holds_after(&w.formula))
+        };
+        let blocks: Vec<u32> = self.combination().blocks.iter().filter(ends).copied().collect();
+        (!blocks.is_empty()).then_some(blocks)
+    }
+
+    /// True if a transition's trigger is open and its condition holds.
+    pub fn is_enabled(&self, r: u32) -> bool {
+        let rule = &self.code.rules[r as usize];
+        let open = match &rule.when {
+            When::Level(formula) => self.holds(formula),
+            When::Edge { formula, .. } => self.armed[r as usize] && self.holds(formula),
+            When::Else(unless) => unless
+                .iter()
+                .all(|u| u.flagged.is_some_and(|other| !self.flag_is_set(other)) || self.holds(&u.not_guard)),
+            _ => self.timers[r as usize].is_open(self.stamp.t),
+        };
+        open && rule.condition.as_ref().is_none_or(|c| self.holds(c))
+    }
+
+    /// The flag of a rising edge, or the open tick, of a transition.
+    fn flag_is_set(&self, r: u32) -> bool {
+        match self.code.rules[r as usize].when {
+            When::Edge { .. } => self.armed[r as usize],
+            _ => self.timers[r as usize].is_open(self.stamp.t),
+        }
+    }
+
+    /// Chooses the transitions of the round and collects its reactions; false if there are none.
+    fn choose(&mut self, forced: Option<&[u32]>) -> bool {
+        self.buffers.chosen.clear();
+        self.buffers.fired.clear();
+        for k in 0..self.combination().edges.len() {
+            let r = self.combination().edges[k] as usize;
+            let When::Edge { formula, .. } = &self.code.rules[r].when else { continue };
+            if !self.armed[r] && !self.holds(formula) {
+                self.armed[r] = true;
+            }
+        }
+        for root in 0..self.combination().roots {
+            self.choose_in(root, forced);
+        }
+        for k in 0..self.combination().rules.len() {
+            let r = self.combination().rules[k];
+            let fires = match self.code.rules[r as usize].effect {
+                Effect::Reaction => self.occurs(r),
+                Effect::Transition { .. } => self.buffers.chosen.contains(&r),
+            };
+            if fires {
+                self.buffers.fired.push(r);
+            }
+        }
+        !self.buffers.fired.is_empty()
+    }
+
+    /// Chooses for one automaton and those inside its mode; true if anything was chosen.
+    fn choose_in(&mut self, node: usize, forced: Option<&[u32]>) -> bool {
+        if self.choose_own(node, true, forced) {
+            return true;
+        }
+        let mut inside = false;
+        for child in self.combination().tree[node].inner.clone() {
+            inside |= self.choose_in(child, forced);
+        }
+        inside || self.choose_own(node, false, forced)
+    }
+
+    fn choose_own(&mut self, node: usize, preempting: bool, forced: Option<&[u32]>) -> bool {
+        for last in [false, true] {
+            for k in 0..self.combination().tree[node].transitions.len() {
+                let r = self.combination().tree[node].transitions[k];
+                let rule = &self.code.rules[r as usize];
+                let Effect::Transition { may, preempt, .. } = rule.effect else { continue };
+                let is_else = matches!(rule.when, When::Else(_));
+                if preempt == preempting
+                    && is_else == last
+                    && self.is_enabled(r)
+                    && (!may || self.consents(r, forced))
+                {
+                    self.buffers.chosen.push(r);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Whether an enabled `may` transition is taken.
+    fn consents(&mut self, r: u32, forced: Option<&[u32]>) -> bool {
+        if forced.is_some_and(|blocks| blocks.iter().any(|&b| self.is_related(r, b))) {
+            return true;
+        }
+        match self.options.policy {
+            Policy::Eager => true,
+            Policy::Lazy => false,
+            Policy::Random => {
+                let random = &mut self.random;
+                *self.coins[r as usize].get_or_insert_with(|| random.coin())
+            }
+        }
+    }
+
+    /// True if the mode of a rule is the mode of the block, around it, or inside it.
+    fn is_related(&self, r: u32, block: u32) -> bool {
+        let Some(owner) = self.code.rules[r as usize].owner else { return true };
+        let Some(other) = block.checked_sub(1).map(ModeId) else { return true };
+        self.is_inside(owner, other) || self.is_inside(other, owner)
+    }
+
+    fn is_inside(&self, inner: ModeId, outer: ModeId) -> bool {
+        let mut mode = Some(inner);
+        while let Some(m) = mode {
+            if m == outer {
+                return true;
+            }
+            mode = self.system.automaton(self.system.mode(m).automaton).parent;
+        }
+        false
+    }
+
+    /// True if a reaction's trigger occurs and its condition holds; the trigger is used up.
+    fn occurs(&mut self, r: u32) -> bool {
+        let rule = &self.code.rules[r as usize];
+        let occurs = match &rule.when {
+            When::Edge { formula, .. } => {
+                let occurs = self.armed[r as usize] && self.holds(formula);
+                if occurs {
+                    self.armed[r as usize] = false;
+                }
+                occurs
+            }
+            When::Level(_) | When::Else(_) => false,
+            _ => {
+                let occurs = self.timers[r as usize].is_open(self.stamp.t);
+                if occurs {
+                    self.timers[r as usize].use_up(self.stamp.t);
+                }
+                occurs
+            }
+        };
+        occurs && self.code.rules[r as usize].condition.as_ref().is_none_or(|c| self.holds(c))
+    }
+
+    /// Carries out the chosen round.
+    fn round(&mut self) -> Result<(), Box<Ending>> {
+        self.record_flow();
+        self.evaluate_actions().map_err(|e| self.failed(e))?;
+        self.stats.jumps += 1;
+        let fired = std::mem::take(&mut self.buffers.fired);
+        let mut moved = false;
+        for &r in &fired {
+            if let Effect::Transition { from, .. } = self.code.rules[r as usize].effect {
+                self.exit_mode(from);
+                moved = true;
+            }
+        }
+        for k in 0..self.buffers.writes.len() {
+            let Write { slot, value, .. } = self.buffers.writes[k];
+            self.env[slot as usize] = value;
+            self.mark(slot);
+        }
+        for &r in &fired {
+            if let Effect::Transition { target, history, .. } = self.code.rules[r as usize].effect {
+                if !matches!(
+                    self.code.rules[r as usize].when,
+                    When::Level(_) | When::Edge { .. } | When::Else(_)
+                ) {
+                    self.timers[r as usize].use_up(self.stamp.t);
+                }
+                self.buffers.entering = r;
+                self.enter_mode(target, history, true).map_err(|e| self.failed(e))?;
+            }
+        }
+        let assigns_state = self.buffers.writes.iter().any(|w| self.is_state(w.slot));
+        self.stamp = match assigns_state {
+            true => Stamp { n: self.stamp.n + 1, i: 0, ..self.stamp },
+            false => Stamp { i: self.stamp.i + 1, ..self.stamp },
+        };
+        if moved {
+            self.keep_decrees_over_move().map_err(|e| self.failed(e))?;
+        }
+        if moved || self.changed.iter().any(|&s| self.is_state(s) || self.combination().reads[s as usize]) {
+            self.disturb();
+        }
+        self.log_round(&fired);
+        self.record_epoch(true);
+        self.refresh_after_change();
+        self.buffers.fired = fired;
+        Ok(())
+    }
+
+    fn is_state(&self, slot: u32) -> bool {
+        self.system.variables.get(slot as usize).is_some_and(|v| v.kind == VariableKind::State)
+    }
+
+    /// Enters the new combination, carrying over the signs of atoms that stay active.
+    fn keep_decrees_over_move(&mut self) -> Result<(), SimError> {
+        let old = self.current;
+        self.enter_combination()?;
+        let (before, after) = (self.combinations.get(old), self.combinations.get(self.current));
+        let old_signs = &mut self.buffers.old_signs;
+        old_signs.clear();
+        for atom in &after.atoms {
+            let p = before.position[atom.index()];
+            old_signs.push(if p == u32::MAX { Signs::steady(1) } else { self.signs[p as usize] });
+        }
+        std::mem::swap(&mut self.signs, &mut self.buffers.old_signs);
+        Ok(())
+    }
+
+    pub fn enter_combination(&mut self) -> Result<(), SimError> {
+        self.current = self.combinations.enter(self.system, &self.code, &self.modes)?;
+        self.stats.combinations = self.combinations.len() as u64;
+        Ok(())
+    }
+
+    /// The flow or a guard is no longer what the polynomials in force say.
+    fn disturb(&mut self) {
+        if self.segment.valid {
+            self.record_flow();
+            self.segment.valid = false;
+        }
+        self.jets_fresh = false;
+    }
+
+    /// Evaluates the right-hand sides of all fired rules in the values before the round.
+    fn evaluate_actions(&mut self) -> Result<(), SimError> {
+        self.buffers.writes.clear();
+        for k in 0..self.buffers.fired.len() {
+            let r = self.buffers.fired[k];
+            let Some(actions) = self.code.rules[r as usize].actions.clone() else { continue };
+            self.run_actions(&actions);
+            for (i, written) in actions.targets.iter().enumerate() {
+                let output = |j: usize| actions.program.outputs()[2 * i + j].index();
+                let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
+                let system = self.system;
+                let name = &system.variable(written.target).name;
+                let value = self.resolve(name, low, high, written.interval, written.span)?;
+                self.push_write(written.target.0, value, r, written.span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_write(
+        &mut self,
+        slot: u32,
+        value: f64,
+        rule: u32,
+        span: saltus_model::Span,
+    ) -> Result<(), SimError> {
+        if let Some(first) = self.buffers.writes.iter().find(|w| w.slot == slot) {
+            return Err(SimError::DoubleWrite {
+                variable: self.system.variables[slot as usize].name.clone(),
+                first: self.code.rules[first.rule as usize].name.to_string(),
+                second: self.code.rules[rule as usize].name.to_string(),
+                first_span: first.span,
+                second_span: span,
+            });
+        }
+        let before = self.env[slot as usize];
+        self.buffers.writes.push(Write { slot, value, before, rule, span });
+        Ok(())
+    }
+
+    /// Leaves a mode and everything active inside it.
+    fn exit_mode(&mut self, mode: ModeId) {
+        let system = self.system;
+        for a in &system.mode(mode).block.automata {
+            self.exit_mode(self.modes[a.index()]);
+        }
+        if let Some(slot) = self.mode_slots[mode.index()].0 {
+            self.env[slot as usize] = 0.0;
+            self.mark(slot);
+        }
+    }
+
+    /// Enters a mode and, inside it, the initial or remembered modes. Own variables that an action
+    /// of the round has assigned keep the assigned value.
+    pub fn enter_mode(&mut self, mode: ModeId, history: bool, in_round: bool) -> Result<(), SimError> {
+        let system = self.system;
+        let automaton = system.mode(mode).automaton;
+        let resumes = history && self.visited[mode.index()];
+        self.modes[automaton.index()] = mode;
+        let slot = self.code.automaton_slots[automaton.index()];
+        self.set(slot, f64::from(mode.0));
+        let (flag, entry) = self.mode_slots[mode.index()];
+        flag.into_iter().for_each(|slot| self.set(slot, 1.0));
+        entry.into_iter().for_each(|slot| self.set(slot, self.stamp.t));
+        self.visited[mode.index()] = true;
+        if !resumes {
+            self.start_own_variables(mode, in_round)?;
+        }
+        self.activate_block(mode.index() + 1)?;
+        for a in &system.mode(mode).block.automata {
+            let inner = if resumes { self.modes[a.index()] } else { system.automaton(*a).initial };
+            self.enter_mode(inner, history, in_round)?;
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, slot: u32, value: f64) {
+        self.env[slot as usize] = value;
+        self.mark(slot);
+    }
+
+    fn start_own_variables(&mut self, mode: ModeId, in_round: bool) -> Result<(), SimError> {
+        for k in 0..self.code.block(Some(mode)).starts.len() {
+            let start = self.code.block(Some(mode)).starts[k].clone();
+            let written = start.targets[0];
+            let slot = written.target.0;
+            if in_round && self.buffers.writes.iter().any(|w| w.slot == slot) {
+                continue;
+            }
+            self.run_actions(&start);
+            let output = |j: usize| start.program.outputs()[j].index();
+            let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
+            let system = self.system;
+            let name = &system.variable(written.target).name;
+            let value = self.resolve(name, low, high, written.interval, written.span)?;
+            if in_round {
+                let rule = self.buffers.entering;
+                self.push_write(slot, value, rule, written.span)?;
+            }
+            self.set(slot, value);
+        }
+        Ok(())
+    }
+
+    /// Sets the flags and reads the ticks of a block that becomes active.
+    pub fn activate_block(&mut self, block: usize) -> Result<(), SimError> {
+        self.entered[block] = self.stamp.t;
+        for k in 0..self.code.blocks[block].rules.len() {
+            let r = self.code.blocks[block].rules[k];
+            self.coins[r as usize] = None;
+            if let When::Edge { on_entry, .. } = self.code.rules[r as usize].when {
+                self.armed[r as usize] = on_entry;
+            }
+            self.start_timer(r)?;
+        }
+        Ok(())
+    }
+
+    /// Records the events of the round.
+    fn log_round(&mut self, fired: &[u32]) {
+        for &r in fired {
+            let rule = &self.code.rules[r as usize];
+            let first = self.changes.len();
+            for w in self.buffers.writes.iter().filter(|w| w.rule == r) {
+                let after = self.env[w.slot as usize];
+                self.changes.push(Change { variable: saltus_expr::VarId(w.slot), before: w.before, after });
+            }
+            let (kind, transition) = match rule.effect {
+                Effect::Transition { automaton, from, target, .. } => {
+                    (EventKind::Transition, Some((automaton, from, target)))
+                }
+                Effect::Reaction => (reaction_kind(&rule.when), None),
+            };
+            self.events.push(Event {
+                stamp: self.stamp,
+                kind,
+                name: rule.name.clone(),
+                transition,
+                span: rule.span,
+                changes: first..self.changes.len(),
+            });
+        }
+    }
+
+    fn record_epoch(&mut self, visible: bool) {
+        if self.options.recording == Recording::All {
+            let plan = self.combinations.get(self.current).plan.clone();
+            self.trace.push_epoch(self.stamp, visible, &plan, &self.changed, &self.env);
+        }
+    }
+
+    /// Ends the run if this configuration has been there before at this time.
+    fn check_for_loop(&mut self, rounds: u32) -> Result<(), Box<Ending>> {
+        if self.buffers.configuration.is_empty() {
+            self.buffers.configuration = self.configuration_slots();
+        }
+        let Buffers { history, events, configuration, .. } = &mut self.buffers;
+        let start = history.len();
+        history.extend(configuration.iter().map(|&slot| self.env[slot as usize].to_bits()));
+        history.extend(self.armed.iter().map(|&a| u64::from(a)));
+        let t = self.stamp.t;
+        history.extend(self.timers.iter().map(|timer| u64::from(timer.is_used(t))));
+        events.push(self.events.len());
+        let width = history.len() - start;
+        if rounds == 0 {
+            return Ok(());
+        }
+        let (earlier, present) = history.split_at(start);
+        match earlier.chunks_exact(width.max(1)).position(|c| c == present) {
+            Some(k) if width > 0 => {
+                let first = events[k];
+                Err(self.zero_time_loop(first))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn configuration_slots(&self) -> Vec<u32> {
+        let is_part =
+            |kind| matches!(kind, VariableKind::State | VariableKind::Memory | VariableKind::EntryTime(_));
+        let variables = self.system.variables.iter().enumerate().filter(|(_, v)| is_part(v.kind));
+        variables.map(|(i, _)| i as u32).chain(self.code.automaton_slots.iter().copied()).collect()
+    }
+
+    fn zero_time_loop(&mut self, first: usize) -> Box<Ending> {
+        let cycle: Vec<String> = self.events[first..].iter().map(|e| format!("`{}`", e.name)).collect();
+        let span = self.events.last().map(|e| e.span);
+        let reason = format!("the same jumps repeat without time passing: {}", cycle.join(", then "));
+        let hint = "make the guards exclude each other (for example with a gap between them), or let a jump change what they read";
+        self.ending(Status::ZeroTimeLoop, reason, Some(hint.into()), span)
+    }
+
+    fn too_many_rounds(&mut self) -> Box<Ending> {
+        let limit = self.options.limits.rounds;
+        let last = self.events.last().map_or(String::new(), |e| format!(", the last of them `{}`", e.name));
+        let reason = format!("the limit of {limit} rounds at one instant was reached{last}");
+        let hint =
+            "a counter or state changes in every round and keeps a guard true; let the guard become false";
+        self.ending(Status::Limit, reason, Some(hint.into()), self.events.last().map(|e| e.span))
+    }
+
+    /// Decides how the finished instant ends the run, if it does.
+    fn end_of_instant(&mut self, stop: Option<(u32, u32)>) -> Result<(), Box<Ending>> {
+        if let Some((b, i)) = stop {
+            let (watched, message) = &self.code.blocks[b as usize].stops[i as usize];
+            return Err(self.ending(Status::Stopped, message.clone(), None, Some(watched.span)));
+        }
+        if let Some(span) = self.first_invariant(|w| !self.holds(w)) {
+            return Err(self.blocked("does not hold", span));
+        }
+        if self.stamp.t >= self.until {
+            return Err(self.ending(Status::Finished, "the stop time was reached".into(), None, None));
+        }
+        if let Some(span) = self.first_invariant(|w| !self.holds_after(w)) {
+            return Err(self.blocked("ends", span));
+        }
+        for &b in &self.combination().blocks {
+            for w in &self.code.blocks[b as usize].domains {
+                if !self.holds_after(&w.formula) {
+                    let text = self.system.sources.text(w.span);
+                    let reason =
+                        format!("the declared domain `{text}` ends and no transition leads out of it");
+                    let hint = "add a transition or a stop condition at the edge of the domain";
+                    return Err(self.ending(Status::LeftDomain, reason, Some(hint.into()), Some(w.span)));
+                }
+            }
+        }
+        if let Some(p) = (0..self.signs.len()).find(|&p| {
+            let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
+            self.env[slot as usize].is_nan()
+        }) {
+            return Err(explain::undefined_guard(self, p));
+        }
+        Ok(())
+    }
+
+    fn first_invariant(&self, wrong: impl Fn(&Formula) -> bool) -> Option<saltus_model::Span> {
+        let blocks = self.combination().blocks.iter();
+        blocks
+            .flat_map(|&b| &self.code.blocks[b as usize].invariants)
+            .find(|w| wrong(&w.formula))
+            .map(|w| w.span)
+    }
+
+    fn blocked(&self, what: &str, span: saltus_model::Span) -> Box<Ending> {
+        let text = self.system.sources.text(span);
+        let reason = format!("{text} {what} and no transition is enabled").replace("  ", " ");
+        let hint = "let a transition be enabled where the invariant ends, or widen the invariant";
+        self.ending(Status::Blocked, reason.trim_start().into(), Some(hint.into()), Some(span))
+    }
+
+    /// Ends the run if its events accumulate here.
+    fn check_accumulation(&mut self, first_event: usize) -> Result<(), Box<Ending>> {
+        let fired = &self.events[first_event..];
+        if fired.is_empty() {
+            return Ok(());
+        }
+        let mut signature = 0xcbf2_9ce4_8422_2325_u64;
+        for e in fired {
+            let place = u64::from(e.span.start) << 32 | u64::from(e.span.end);
+            let transition = e.transition.map_or(u64::MAX, |(a, ..)| u64::from(a.0));
+            signature = (signature ^ place ^ transition.rotate_left(17)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+        let t = self.stamp.t;
+        self.standstill = if t == self.last_event_time { self.standstill + 1 } else { 0 };
+        self.last_event_time = t;
+        let resolution = (1e-3 * self.options.rtol).max(1e-13) * t.abs().max(1.0);
+        if let Some(found) = self.zeno.instant(t, signature, resolution) {
+            let names: Vec<String> = fired.iter().map(|e| format!("`{}`", e.name)).collect();
+            let reason = format!(
+                "{} accumulates: {} times at intervals that shrink by a factor of {:.4}, towards a time between {} and {}",
+                names.join(" with "),
+                found.count,
+                found.ratio,
+                found.low,
+                found.high
+            );
+            let hint = "stop before it, or model what happens after the limit as a mode of its own";
+            let span = fired.first().map(|e| e.span);
+            return Err(self.ending(Status::Zeno, reason, Some(hint.into()), span));
+        }
+        if self.standstill >= STANDSTILL {
+            let reason = format!(
+                "{STANDSTILL} instants followed one another without time advancing by the smallest number"
+            );
+            let hint = "events are closer together than numbers near this time can tell";
+            return Err(self.ending(Status::Zeno, reason, Some(hint.into()), None));
+        }
+        Ok(())
+    }
+
+    /// Time is about to pass: flags and ticks of the instant are over.
+    fn pass_time(&mut self) {
+        for k in 0..self.combination().edges.len() {
+            let r = self.combination().edges[k] as usize;
+            let rule = &self.code.rules[r];
+            let When::Edge { formula, .. } = &rule.when else { continue };
+            let holds = self.holds_after(formula);
+            if !holds {
+                self.armed[r] = true;
+            } else if rule.effect != Effect::Reaction {
+                self.armed[r] = false;
+            }
+        }
+        self.pass_ticks();
+        if self.segment.valid {
+            for signs in &mut self.signs {
+                signs.now = signs.after;
+            }
+        }
+    }
+}
+
+fn reaction_kind(when: &When) -> EventKind {
+    match when {
+        When::Level(_) | When::Edge { .. } | When::Else(_) => EventKind::Reaction,
+        When::Every(_) => EventKind::Sample,
+        When::At(_) | When::After(_) | When::On(_) => EventKind::Time,
+    }
+}

@@ -1,0 +1,207 @@
+//! Locating the next instant on the polynomial in force.
+//!
+//! The zeros of all guards on the step are known and sorted. Zeros whose brackets overlap are one
+//! set, read together. The scan goes from set to set, keeps signs and edge flags up to date, and
+//! stops at the first set at which something happens, at a tick, or at the end of the step.
+
+use crate::combination::Watch;
+use crate::compile::{Effect, Signs, When};
+use crate::options::{Policy, Recording};
+use crate::report::Stamp;
+use crate::runner::Runner;
+use crate::segment::{Crossing, StepRoot};
+
+/// What comes next on the segment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Located {
+    /// Nothing up to its end.
+    Nothing,
+    /// An instant.
+    Instant { t: f64, s: f64 },
+}
+
+impl Runner<'_> {
+    /// Finds the next instant.
+    pub fn locate(&mut self) -> Located {
+        let tick = self.next_tick().min(self.until);
+        let tick_place = self.segment.place_of(tick);
+        loop {
+            let first = self.segment.next_root;
+            let Some(&root) = self.segment.roots.get(first) else { break };
+            if root.lo > tick_place && root.exact != tick && !self.same_time(root.lo, tick) {
+                break;
+            }
+            let end = self.end_of_set(first);
+            let members = &self.segment.roots[first..end];
+            let high = members.iter().fold(root.hi, |h, r| h.max(r.hi));
+            let exact = members.iter().map(|r| r.exact).fold(f64::NAN, f64::min);
+            let meets_tick = exact == tick || tick_place <= high || self.same_time(high, tick);
+            self.segment.next_root = end;
+            let happens = self.cross(first, end);
+            if happens || meets_tick {
+                self.doubt_about(first, end);
+                let place = root.lo.max(self.segment.cursor);
+                let (t, s) = if meets_tick {
+                    (tick, tick_place.clamp(self.segment.cursor, 1.0))
+                } else if exact.is_nan() {
+                    (self.segment.time_of(place), place)
+                } else {
+                    (exact, self.segment.place_of(exact).clamp(self.segment.cursor, 1.0))
+                };
+                return Located::Instant { t: t.max(self.stamp.t), s };
+            }
+            self.settle_signs(first, end);
+        }
+        if tick_place <= 1.0 || self.same_time(1.0, tick) {
+            return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, 1.0) };
+        }
+        Located::Nothing
+    }
+
+    /// True if a place on the step cannot be told from a time.
+    fn same_time(&self, s: f64, t: f64) -> bool {
+        (self.segment.time_of(s) - t).abs() <= 2.0 * f64::EPSILON * t.abs()
+    }
+
+    /// One past the last root whose bracket overlaps those of the set that begins at `first`.
+    fn end_of_set(&self, first: usize) -> usize {
+        let roots = &self.segment.roots;
+        let slack = f64::EPSILON * (self.segment.origin.abs() / self.segment.h.max(f64::MIN_POSITIVE));
+        let mut high = roots[first].hi;
+        let mut end = first + 1;
+        while let Some(root) = roots.get(end) {
+            if root.lo > high + slack.min(1e-6) {
+                break;
+            }
+            high = high.max(root.hi);
+            end += 1;
+        }
+        end
+    }
+
+    /// Brings the set of roots into the signs and tells whether anything happens there.
+    fn cross(&mut self, first: usize, end: usize) -> bool {
+        for k in first..end {
+            if let Crossing::Atom(p, after) = self.segment.roots[k].crossing {
+                self.signs[p as usize] = Signs { now: 0, after };
+            }
+        }
+        let mut happens = false;
+        for k in first..end {
+            match self.segment.roots[k].crossing {
+                Crossing::Stair { .. } => happens = true,
+                Crossing::Atom(p, _) => {
+                    for w in 0..self.combination().watchers[p as usize].len() {
+                        let watch = self.combination().watchers[p as usize][w];
+                        happens |= self.makes_instant(self.combination().watches[watch as usize]);
+                    }
+                }
+            }
+        }
+        happens
+    }
+
+    /// True if the watch asks for an instant with the present signs.
+    fn makes_instant(&mut self, watch: Watch) -> bool {
+        match watch {
+            Watch::Rule(r) => self.rule_makes_instant(r),
+            Watch::Invariant(b, i) => {
+                !self.holds_after(&self.code.blocks[b as usize].invariants[i as usize].formula)
+            }
+            Watch::Domain(b, i) => {
+                !self.holds_after(&self.code.blocks[b as usize].domains[i as usize].formula)
+            }
+            Watch::Stop(b, i) => self.holds(&self.code.blocks[b as usize].stops[i as usize].0.formula),
+            Watch::Switch(s) => self.switch_value(s) != self.env[self.code.switches[s as usize].slot.index()],
+        }
+    }
+
+    fn rule_makes_instant(&mut self, r: u32) -> bool {
+        let rule = &self.code.rules[r as usize];
+        let lazy = matches!(rule.effect, Effect::Transition { may: true, .. })
+            && self.options.policy == Policy::Lazy;
+        match &rule.when {
+            When::Edge { formula, .. } => {
+                if self.armed[r as usize] && self.holds(formula) {
+                    return !lazy;
+                }
+                if !self.holds_after(formula) {
+                    self.armed[r as usize] = true;
+                }
+                false
+            }
+            _ => !lazy && self.is_enabled(r),
+        }
+    }
+
+    /// Nothing happened at a set of roots: from here on the signs are those after it.
+    fn settle_signs(&mut self, first: usize, end: usize) {
+        for k in first..end {
+            if let Crossing::Atom(p, _) = self.segment.roots[k].crossing {
+                let after = self.signs[p as usize].after;
+                self.signs[p as usize] = Signs::steady(after);
+            }
+        }
+    }
+
+    /// Reports roots that were taken as simultaneous although their brackets only overlap.
+    fn doubt_about(&mut self, first: usize, end: usize) {
+        let StepRoot { lo, hi, .. } = self.segment.roots[first];
+        let members = &self.segment.roots[first..end];
+        let doubtful = members.iter().any(|r| (r.lo, r.hi) != (lo, hi) || r.lo != r.hi) && members.len() > 1;
+        let same = members.iter().all(|r| r.crossing == members[0].crossing);
+        if doubtful && !same {
+            let t = self.segment.time_of(lo);
+            let count = members.len();
+            self.note(format!(
+                "{count} guards are zero near t = {t} within rounding; they were taken as simultaneous"
+            ));
+        }
+    }
+
+    /// Moves to a place on the segment that is an instant.
+    pub fn move_to(&mut self, t: f64, s: f64) {
+        self.place_states(s);
+        self.segment.cursor = s;
+        self.stamp = Stamp { t, n: 0, i: 0 };
+        self.t_low = 0.0;
+        self.env[0] = t;
+        self.evaluate_plan();
+        self.jets_fresh = false;
+    }
+
+    /// The whole segment was flown without an instant.
+    pub fn reach_segment_end(&mut self) {
+        self.place_states(1.0);
+        let Self { segment, .. } = self;
+        let exact = segment.origin + segment.h;
+        let lost = segment.h - (exact - segment.origin);
+        let low = segment.origin_low + lost;
+        self.stamp = Stamp { t: exact + low, n: 0, i: 0 };
+        self.t_low = low - (self.stamp.t - exact);
+        self.env[0] = self.stamp.t;
+        self.record_flow();
+        self.segment.valid = false;
+        self.jets_fresh = false;
+    }
+
+    fn place_states(&mut self, s: f64) {
+        let combination = self.combinations.get(self.current);
+        for (i, &(slot, _)) in combination.plan.states.iter().enumerate() {
+            self.env[slot as usize] = self.segment.state(i, s);
+        }
+    }
+
+    /// Appends the flow since the last record to the trace.
+    pub fn record_flow(&mut self) {
+        let segment = &mut self.segment;
+        let span = segment.recorded..self.stamp.t;
+        if self.options.recording != Recording::All || segment.states + segment.orders == 0 || span.is_empty()
+        {
+            return;
+        }
+        segment.recorded = span.end;
+        let rows = (0..segment.orders).map(|k| segment.row(k));
+        self.trace.push_segment(segment.origin, span, segment.h, rows);
+    }
+}

@@ -1,0 +1,438 @@
+//! The time-driven engine: flows between instants, one polynomial at a time.
+//!
+//! ```text
+//! start: set values, enter initial modes, INSTANT
+//! loop:  EXPAND    Taylor polynomials of states and guards from x_k       (expand.rs)
+//!        LOCATE    first place on them where something becomes true        (locate.rs)
+//!        move there by evaluating the polynomial; INSTANT                  (instant.rs)
+//! ```
+//! An instant that changes nothing the flow or a guard reads leaves the polynomial in force.
+
+use crate::combination::{Combination, Combinations};
+use crate::compile::{self, Actions, Code, Formula, Scalar, Signs};
+use crate::error::SimError;
+use crate::locate::Located;
+use crate::options::{Options, Policy, Recording};
+use crate::random::Random;
+use crate::report::{Change, Ending, Event, Note, Run, Stamp, Stats, Status};
+use crate::segment::Segment;
+use crate::timers::Timer;
+use crate::trace::Trace;
+use crate::zeno::ZenoWatch;
+use saltus_model::{HybridSystem, ModeId, Span, VariableKind};
+use saltus_num::roots::RootFinder;
+use saltus_solve::taylor::{Tolerance, order_for};
+use std::time::Instant;
+
+/// At most so many remarks are kept.
+const NOTES: usize = 100;
+
+/// A run in progress.
+pub(crate) struct Runner<'s> {
+    pub system: &'s HybridSystem,
+    pub code: Code,
+    pub options: Options,
+    pub until: f64,
+    pub tolerance: Tolerance,
+    pub order: usize,
+    pub combinations: Combinations,
+    /// Index of the combination in force.
+    pub current: usize,
+    /// Values of all slots.
+    pub env: Vec<f64>,
+    /// Mode of each automaton; the last one for inactive automata.
+    pub modes: Vec<ModeId>,
+    /// Modes that have been active.
+    pub visited: Vec<bool>,
+    /// Slots of `InMode` and `EntryTime` variables by mode.
+    pub mode_slots: Vec<(Option<u32>, Option<u32>)>,
+    /// Entry time of each block (0 is the root).
+    pub entered: Vec<f64>,
+    /// Signs of the active atoms.
+    pub signs: Vec<Signs>,
+    /// Edges of stairs that are exactly met, by switch.
+    pub met_edges: Vec<f64>,
+    /// Flags of edges, by rule.
+    pub armed: Vec<bool>,
+    pub timers: Vec<Timer>,
+    /// Coins of `may` transitions, by rule.
+    pub coins: Vec<Option<bool>>,
+    pub stamp: Stamp,
+    /// What rounding took from the time: the true time is `stamp.t + t_low`.
+    pub t_low: f64,
+    pub segment: Segment,
+    /// Unit of the Taylor coefficients: about the last step.
+    pub scale: f64,
+    /// True if the jets of the current combination belong to the current values.
+    pub jets_fresh: bool,
+    /// Slots changed in this instant.
+    pub changed: Vec<u32>,
+    pub is_changed: Vec<bool>,
+    pub finder: RootFinder,
+    pub scratch: Vec<f64>,
+    pub row: Vec<f64>,
+    pub random: Random,
+    pub zeno: ZenoWatch,
+    pub last_event_time: f64,
+    /// Instants with events since time advanced last.
+    pub standstill: u32,
+    pub events: Vec<Event>,
+    pub changes: Vec<Change>,
+    pub notes: Vec<Note>,
+    pub stats: Stats,
+    pub trace: Trace,
+    pub started: Instant,
+    pub buffers: crate::instant::Buffers,
+    progress: Option<&'s mut dyn FnMut(f64)>,
+}
+
+/// Simulates a system. What goes wrong while it runs ends the run with a status and keeps the
+/// trace; an error is returned only if the run cannot begin.
+///
+/// ```
+/// use saltus_sim::{Options, Status, simulate};
+/// let run = simulate(&saltus_model::HybridSystem::new("Empty"), Options { until: Some(1.0), ..Options::default() });
+/// assert_eq!(run.unwrap().ending.status, Status::Finished);
+/// ```
+pub fn simulate(system: &HybridSystem, options: Options) -> Result<Run, SimError> {
+    simulate_with_progress(system, options, None)
+}
+
+/// Like [`simulate`], and calls `progress` with the simulated time now and then.
+pub fn simulate_with_progress<'s>(
+    system: &'s HybridSystem,
+    options: Options,
+    progress: Option<&'s mut dyn FnMut(f64)>,
+) -> Result<Run, SimError> {
+    let started = Instant::now();
+    let mut runner = Runner::new(system, options, started, progress)?;
+    runner.stats.compile_seconds = started.elapsed().as_secs_f64();
+    let ending = match runner.start().and_then(|()| runner.run()) {
+        Ok(ending) | Err(ending) => ending,
+    };
+    Ok(runner.finish(*ending))
+}
+
+/// Steps between calls of the progress function and looks at the clock.
+const CLOCK_STRIDE: u64 = 256;
+
+impl<'s> Runner<'s> {
+    fn new(
+        system: &'s HybridSystem,
+        options: Options,
+        started: Instant,
+        progress: Option<&'s mut dyn FnMut(f64)>,
+    ) -> Result<Self, SimError> {
+        check_options(&options)?;
+        let code = compile::compile(system);
+        let order = options.order.unwrap_or_else(|| order_for(options.rtol));
+        let mut mode_slots = vec![(None, None); system.modes.len()];
+        for (i, v) in system.variables.iter().enumerate() {
+            match v.kind {
+                VariableKind::InMode(m) => mode_slots[m.index()].0 = Some(i as u32),
+                VariableKind::EntryTime(m) => mode_slots[m.index()].1 = Some(i as u32),
+                _ => {}
+            }
+        }
+        let mut runner = Self {
+            until: 0.0,
+            tolerance: Tolerance { relative: options.rtol, absolute: options.atol },
+            order,
+            combinations: Combinations::new(order),
+            current: 0,
+            env: vec![0.0; code.slots],
+            modes: system.automata.iter().map(|a| a.initial).collect(),
+            visited: vec![false; system.modes.len()],
+            mode_slots,
+            entered: vec![0.0; system.modes.len() + 1],
+            signs: Vec::new(),
+            met_edges: vec![f64::NAN; code.switches.len()],
+            armed: vec![false; code.rules.len()],
+            timers: vec![Timer::default(); code.rules.len()],
+            coins: vec![None; code.rules.len()],
+            stamp: Stamp::default(),
+            t_low: 0.0,
+            segment: Segment::default(),
+            scale: 0.0,
+            jets_fresh: false,
+            changed: Vec::new(),
+            is_changed: vec![false; code.slots],
+            finder: RootFinder::default(),
+            scratch: Vec::new(),
+            row: vec![0.0; order + 1],
+            random: Random::new(options.seed),
+            zeno: ZenoWatch::default(),
+            last_event_time: f64::NAN,
+            standstill: 0,
+            events: Vec::new(),
+            changes: Vec::new(),
+            notes: Vec::new(),
+            stats: Stats { programs: code.programs as u64, ..Stats::default() },
+            trace: Trace::default(),
+            started,
+            buffers: crate::instant::Buffers::default(),
+            system,
+            code,
+            options,
+            progress,
+        };
+        runner.set_parameters()?;
+        runner.until = runner.stop_time()?;
+        Ok(runner)
+    }
+
+    fn stop_time(&mut self) -> Result<f64, SimError> {
+        let until = match (self.options.until, self.system.run.until) {
+            (Some(t), _) => t,
+            (None, Some(e)) => self.evaluate(e),
+            (None, None) => 10.0,
+        };
+        if !until.is_finite() || until < 0.0 {
+            return Err(SimError::Option(format!(
+                "the stop time is {until}; it must be a finite time not before 0"
+            )));
+        }
+        Ok(until)
+    }
+
+    /// The value of an expression at the present values.
+    pub fn evaluate(&mut self, e: saltus_expr::Expr) -> f64 {
+        let (program, inputs) = saltus_expr::Program::new(&self.code.graph, &[e]);
+        let inputs = inputs.into_iter().map(|v| v.0).collect();
+        self.scalar(&Scalar { program: program.into(), inputs })
+    }
+
+    pub fn scalar(&mut self, scalar: &Scalar) -> f64 {
+        if self.scratch.len() < scalar.program.registers() {
+            self.scratch.resize(scalar.program.registers(), 0.0);
+        }
+        scalar.program.eval(&self.env, &scalar.inputs, &mut self.scratch);
+        self.scratch[scalar.program.outputs()[0].index()]
+    }
+
+    /// A value for a variable that may be given as an interval.
+    pub fn resolve(
+        &mut self,
+        name: &str,
+        low: f64,
+        high: f64,
+        interval: bool,
+        span: Span,
+    ) -> Result<f64, SimError> {
+        let what = || format!("the value of `{name}`");
+        for value in [low, high] {
+            if !value.is_finite() {
+                return Err(SimError::NotFinite { what: what(), value, span });
+            }
+        }
+        if !interval {
+            return Ok(low);
+        }
+        if low > high {
+            return Err(SimError::EmptyInterval { variable: name.into(), low, high, span });
+        }
+        let value = match self.options.policy {
+            Policy::Random => low + (high - low) * self.random.uniform(),
+            Policy::Eager | Policy::Lazy => low + 0.5 * (high - low),
+        };
+        self.note(format!("`{name}` was chosen as {value} from the interval {low} to {high}"));
+        Ok(value)
+    }
+
+    fn start_value(&mut self, index: usize) -> Result<(), SimError> {
+        let variable = &self.system.variables[index];
+        let set = self.options.set.iter().rev().find(|(name, _)| *name == variable.name).map(|s| s.1);
+        let value = match (set, variable.start) {
+            (Some(value), _) => self.resolve(&variable.name, value, value, false, variable.span)?,
+            (None, Some(saltus_model::Assigned::Value(e))) => {
+                let value = self.evaluate(e);
+                self.resolve(&variable.name, value, value, false, variable.span)?
+            }
+            (None, Some(saltus_model::Assigned::Interval(a, b))) => {
+                let (low, high) = (self.evaluate(a), self.evaluate(b));
+                self.resolve(&variable.name, low, high, true, variable.span)?
+            }
+            (None, None) => 0.0,
+        };
+        self.env[index] = value;
+        Ok(())
+    }
+
+    fn set_parameters(&mut self) -> Result<(), SimError> {
+        for (name, _) in self.options.set.clone() {
+            let known = self.system.variables.iter().find(|v| v.name == name);
+            if !known.is_some_and(|v| v.kind.is_settable()) {
+                return Err(SimError::Option(format!(
+                    "`{name}` is not a parameter, state or memory of the model"
+                )));
+            }
+        }
+        for i in 0..self.system.variables.len() {
+            if self.system.variables[i].kind == VariableKind::Parameter {
+                self.start_value(i)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self) -> Result<(), Box<Ending>> {
+        for i in 0..self.system.variables.len() {
+            if matches!(self.system.variables[i].kind, VariableKind::State | VariableKind::Memory) {
+                self.start_value(i).map_err(|e| self.failed(e))?;
+            }
+        }
+        self.activate_block(0).map_err(|e| self.failed(e))?;
+        for a in self.system.root.automata.clone() {
+            let initial = self.system.automaton(a).initial;
+            self.enter_mode(initial, false, false).map_err(|e| self.failed(e))?;
+        }
+        self.clear_changed();
+        self.enter_combination().map_err(|e| self.failed(e))?;
+        self.refresh_all();
+        let plan = self.combination().plan.clone();
+        if self.options.recording == Recording::All {
+            self.trace.begin(&self.env, &plan);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<Box<Ending>, Box<Ending>> {
+        self.instant()?;
+        loop {
+            if !self.segment.valid {
+                self.expand()?;
+            }
+            match self.locate() {
+                Located::Nothing => self.reach_segment_end(),
+                Located::Instant { t, s } => {
+                    self.move_to(t, s);
+                    self.instant()?;
+                }
+            }
+            self.check_limits()?;
+        }
+    }
+
+    fn check_limits(&mut self) -> Result<(), Box<Ending>> {
+        let limits = self.options.limits;
+        let over = |what: &str, limit: String| Some(format!("the limit of {limit} {what} was reached"));
+        let mut reason = None;
+        if self.stats.steps >= limits.steps {
+            reason = over("steps", limits.steps.to_string());
+        } else if self.events.len() as u64 >= limits.events {
+            reason = over("events", limits.events.to_string());
+        } else if self.trace.bytes() + self.events.len() * size_of::<Event>() > limits.bytes {
+            reason = over("bytes for the trace", limits.bytes.to_string());
+        } else if (self.stats.steps + self.stats.instants).is_multiple_of(CLOCK_STRIDE) {
+            if self.started.elapsed().as_secs_f64() > limits.seconds {
+                reason = over("seconds", limits.seconds.to_string());
+            }
+            if let Some(progress) = &mut self.progress {
+                progress(self.stamp.t);
+            }
+        }
+        match reason {
+            None => Ok(()),
+            Some(reason) => {
+                let hint = "raise the limit, or look at the last events to see what keeps the run busy";
+                Err(self.ending(Status::Limit, reason, Some(hint.into()), None))
+            }
+        }
+    }
+
+    pub fn combination(&self) -> &Combination {
+        self.combinations.get(self.current)
+    }
+
+    /// Truth of a formula now.
+    pub fn holds(&self, formula: &Formula) -> bool {
+        let position = &self.combination().position;
+        formula.eval(&self.env, &|a, relation| relation.holds_now(self.signs[position[a.index()] as usize]))
+    }
+
+    /// Truth of a formula just after now.
+    pub fn holds_after(&self, formula: &Formula) -> bool {
+        let position = &self.combination().position;
+        formula.eval(&self.env, &|a, relation| relation.holds_after(self.signs[position[a.index()] as usize]))
+    }
+
+    /// Values of an action's program: two for each target.
+    pub fn run_actions(&mut self, actions: &Actions) {
+        for (slot, formula) in &actions.readings {
+            let value = f64::from(self.holds(formula));
+            self.env[*slot as usize] = value;
+        }
+        if self.scratch.len() < actions.program.registers() {
+            self.scratch.resize(actions.program.registers(), 0.0);
+        }
+        actions.program.eval(&self.env, &actions.inputs, &mut self.scratch);
+    }
+
+    /// Marks a slot as changed in this instant.
+    pub fn mark(&mut self, slot: u32) {
+        if !std::mem::replace(&mut self.is_changed[slot as usize], true) {
+            self.changed.push(slot);
+        }
+    }
+
+    pub fn clear_changed(&mut self) {
+        for slot in self.changed.drain(..) {
+            self.is_changed[slot as usize] = false;
+        }
+    }
+
+    pub fn note(&mut self, text: String) {
+        if self.notes.len() < NOTES {
+            self.notes.push(Note { t: self.stamp.t, text });
+        }
+    }
+
+    pub fn ending(
+        &self,
+        status: Status,
+        reason: String,
+        hint: Option<String>,
+        span: Option<Span>,
+    ) -> Box<Ending> {
+        Box::new(Ending { status, stamp: self.stamp, reason, hint, span })
+    }
+
+    pub fn failed(&self, error: SimError) -> Box<Ending> {
+        self.ending(Status::Failed, error.to_string(), Some(error.hint().into()), error.span())
+    }
+
+    fn finish(mut self, ending: Ending) -> Run {
+        self.stats.seconds = self.started.elapsed().as_secs_f64();
+        let active = &self.combinations;
+        let modes = self.modes.iter().map(|&m| {
+            let is_active = !active.is_empty() && active.get(self.current).blocks.contains(&(m.0 + 1));
+            is_active.then_some(m)
+        });
+        Run {
+            modes: modes.collect(),
+            values: self.env[..self.system.variables.len()].to_vec(),
+            ending,
+            events: self.events,
+            changes: self.changes,
+            notes: self.notes,
+            stats: self.stats,
+            trace: self.trace,
+        }
+    }
+}
+
+fn check_options(options: &Options) -> Result<(), SimError> {
+    let wrong = |what: String| Err(SimError::Option(what));
+    if !(options.rtol.is_finite() && options.rtol >= 0.0 && options.rtol < 1.0) {
+        return wrong(format!("the relative tolerance is {}; it must be from 0 to below 1", options.rtol));
+    }
+    if !(options.atol.is_finite() && options.atol > 0.0) {
+        return wrong(format!("the absolute tolerance is {}; it must be positive", options.atol));
+    }
+    match options.order {
+        Some(order) if !(2..=40).contains(&order) => {
+            wrong(format!("the order is {order}; it must be from 2 to 40"))
+        }
+        _ => Ok(()),
+    }
+}

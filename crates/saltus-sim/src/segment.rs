@@ -1,0 +1,67 @@
+//! The polynomial in force: states over one step, and the places where guards are zero on it.
+
+/// What changes where a guard polynomial is zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Crossing {
+    /// An active atom, by position, gets this sign.
+    Atom(u32, i8),
+    /// A stair switch gets this index, having met this edge.
+    Stair { switch: u32, index: f64, edge: f64 },
+}
+
+/// A zero of a guard on the step, in units of the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct StepRoot {
+    pub lo: f64,
+    pub hi: f64,
+    /// The exact time, for a guard on time alone; NaN otherwise.
+    pub exact: f64,
+    pub crossing: Crossing,
+}
+
+/// One step: t = origin + s h for s from 0 to 1.
+#[derive(Debug, Default)]
+pub(crate) struct Segment {
+    /// False when the flow has changed since it was expanded.
+    pub valid: bool,
+    pub origin: f64,
+    pub origin_low: f64,
+    pub h: f64,
+    /// Where the run stands on it.
+    pub cursor: f64,
+    /// The time from which it is not yet in the trace.
+    pub recorded: f64,
+    /// Coefficients, one row per order.
+    pub coefficients: Vec<f64>,
+    pub states: usize,
+    pub orders: usize,
+    /// Zeros of guards in order.
+    pub roots: Vec<StepRoot>,
+    pub next_root: usize,
+}
+
+impl Segment {
+    /// The coefficients of order k.
+    pub fn row(&self, k: usize) -> &[f64] {
+        &self.coefficients[k * self.states..(k + 1) * self.states]
+    }
+
+    /// Value of state `i` at `s`, by Horner's rule.
+    pub fn state(&self, i: usize, s: f64) -> f64 {
+        let mut value = 0.0;
+        for k in (0..self.orders).rev() {
+            value = value * s + self.coefficients[k * self.states + i];
+        }
+        value
+    }
+
+    /// The place of a time on the step.
+    pub fn place_of(&self, t: f64) -> f64 {
+        if self.h == 0.0 { 0.0 } else { ((t - self.origin) - self.origin_low) / self.h }
+    }
+
+    /// The time of a place on the step.
+    pub fn time_of(&self, s: f64) -> f64 {
+        self.origin + (self.origin_low + s * self.h)
+    }
+}

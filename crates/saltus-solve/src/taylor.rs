@@ -1,0 +1,135 @@
+//! The explicit Taylor method: order from the tolerance, step from the last two coefficients.
+//!
+//! The prediction is the Taylor polynomial itself, so a step evaluates the model only at its start.
+
+use saltus_expr::jet::StateMatrix;
+
+/// Share of the estimated step that is taken.
+const SAFETY: f64 = 0.9;
+
+/// The order for a relative tolerance: one more than Jorba and Zou's optimum, within 12 and 24.
+///
+/// ```
+/// assert_eq!(saltus_solve::taylor::order_for(1e-6), 12);
+/// assert_eq!(saltus_solve::taylor::order_for(1e-15), 20);
+/// ```
+pub fn order_for(rtol: f64) -> usize {
+    let optimum = (1.0 - 0.5 * rtol.max(f64::EPSILON).ln()).ceil() as usize;
+    (optimum + 1).clamp(12, 24)
+}
+
+/// Tolerances of the local error.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// Relative to each value.
+    pub relative: f64,
+    /// Below which a value counts as zero.
+    pub absolute: f64,
+}
+
+impl Tolerance {
+    /// The error allowed for a quantity of this size.
+    #[inline]
+    pub fn of(self, size: f64) -> f64 {
+        self.absolute + self.relative * size.abs()
+    }
+}
+
+/// Collects how long the next step may be, in units of the scale of the coefficients.
+///
+/// The truncation error of order k is |c_k| r^k for a step of r units; the step is
+/// 0.9 min over k = p-1, p of (tolerance / |c_k|)^(1/k).
+#[derive(Clone, Copy, Debug)]
+pub struct StepBound {
+    order: usize,
+    /// Largest |c_k| / tolerance for k = order - 1 and k = order.
+    worst: [f64; 2],
+}
+
+impl StepBound {
+    /// A bound that knows nothing yet.
+    pub fn new(order: usize) -> Self {
+        Self { order, worst: [0.0; 2] }
+    }
+
+    /// Takes the states into account.
+    pub fn states(&mut self, states: StateMatrix<'_>, tolerance: Tolerance) {
+        let start = states.order(0);
+        for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
+            for (c, x) in states.order(k).iter().zip(start) {
+                *worst = worst.max(c.abs() / tolerance.of(*x));
+            }
+        }
+    }
+
+    /// Takes one more quantity into account, given all its coefficients.
+    pub fn quantity(&mut self, c: &[f64], tolerance: Tolerance) {
+        let size = c.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
+            *worst = worst.max(c.get(k).map_or(0.0, |c| c.abs()) / tolerance.of(size));
+        }
+    }
+
+    /// The step in units of the coefficients' scale; infinite if nothing bounds it.
+    pub fn ratio(&self) -> f64 {
+        let root =
+            |worst: f64, k: usize| if worst == 0.0 { f64::INFINITY } else { exp2(-log2(worst) / k as f64) };
+        SAFETY * root(self.worst[0], self.order - 1).min(root(self.worst[1], self.order))
+    }
+}
+
+/// Base-2 logarithm of a positive finite number to about 0.01: enough for a step size, whose error
+/// is divided by the order, and the same bits everywhere.
+fn log2(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
+    let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
+    exponent + (2.0 - mantissa / 3.0) * mantissa - 5.0 / 3.0
+}
+
+/// Power of two to about 1e-4, for arguments of moderate size.
+fn exp2(x: f64) -> f64 {
+    let x = x.clamp(-1000.0, 1000.0);
+    let whole = x.floor();
+    let f = x - whole;
+    let mantissa = 1.0 + f * (0.69583 + f * (0.22606 + f * 0.07811));
+    mantissa * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
+}
+
+/// A first scale for the coefficients: a tenth of the time in which the states would double.
+pub fn first_scale(states: &[f64], derivatives: impl Iterator<Item = f64>, tolerance: Tolerance) -> f64 {
+    let size = states.iter().fold(tolerance.absolute, |a, x| a.max(x.abs()));
+    let rate = derivatives.fold(0.0_f64, |a, f| a.max(f.abs()));
+    if rate > 0.0 && (size / rate).is_finite() { (0.1 * size / rate).clamp(1e-100, 1e100) } else { 1.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rough_logarithm_and_power_are_close() {
+        for i in 1..2000 {
+            let x = 1e-30 * 1.07f64.powi(i);
+            assert!((log2(x) - x.log2()).abs() < 0.011, "{x}");
+            let y = -30.0 + 0.03 * f64::from(i);
+            assert!((exp2(y) / y.exp2() - 1.0).abs() < 3e-4, "{y}");
+        }
+    }
+
+    #[test]
+    fn step_meets_the_tolerance_of_an_exponential() {
+        // Coefficients of exp(t): the term of order p at the chosen step equals the tolerance
+        // times 0.9^p.
+        let order = 12;
+        let mut c = vec![1.0];
+        for k in 1..=order {
+            c.push(c[k - 1] / k as f64);
+        }
+        let tolerance = Tolerance { relative: 1e-8, absolute: 0.0 };
+        let mut bound = StepBound::new(order);
+        bound.quantity(&c, tolerance);
+        let h = bound.ratio();
+        assert!(c[order] * h.powi(12) < 1e-8 && c[order] * (h / 0.9).powi(13) > 1e-9 * 0.1);
+    }
+}
