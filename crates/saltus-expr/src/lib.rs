@@ -1,16 +1,20 @@
 //! Expressions: the hash-consed graph, simplification, symbolic derivatives, the register program
 //! and its virtual machine, Taylor recurrences (jets), interval evaluation.
 
+pub mod derivative;
+pub mod display;
 pub mod graph;
 pub mod jet;
 pub mod lookup;
 pub mod plan;
 pub mod program;
 mod simplify;
+mod substitute;
 #[cfg(test)]
 mod testing;
 pub mod vm;
 
+pub use derivative::Tangent;
 pub use graph::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
 };

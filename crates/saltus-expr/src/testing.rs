@@ -13,7 +13,8 @@ pub const LEAVES: usize = VARIABLES + CONSTANTS.len();
 
 const CONSTANTS: [f64; 7] = [0.0, 1.0, -1.0, 2.0, 0.5, -3.25, 3.0];
 
-const UNARY: [Unary; 21] = [
+/// All functions of one argument.
+pub const UNARY: [Unary; 21] = [
     Unary::Neg,
     Unary::Not,
     Unary::Abs,
@@ -37,7 +38,8 @@ const UNARY: [Unary; 21] = [
     Unary::Atanh,
 ];
 
-const BINARY: [Binary; 15] = [
+/// All functions of two arguments.
+pub const BINARY: [Binary; 15] = [
     Binary::Add,
     Binary::Sub,
     Binary::Mul,
@@ -58,7 +60,12 @@ const BINARY: [Binary; 15] = [
 /// The number of cases of a property: `SALTUS_CASES` or the given one.
 pub fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("SALTUS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+    ProptestConfig {
+        cases,
+        failure_persistence: None,
+        max_global_rejects: cases,
+        ..ProptestConfig::default()
+    }
 }
 
 /// A recipe for one more expression over those made so far.
