@@ -32,6 +32,7 @@ codes! {
     MISPLACED = "E112", "a statement that does not belong in this place";
     NOT_FINITE = "E113", "a constant that is not a finite number";
     NOT_SUPPORTED = "E114", "a feature that is reserved for later";
+    TOO_LARGE = "E115", "a model with more variables, instances or operations than can be handled";
     MISSING_EQUATION = "E201", "a state or signal without an equation in some mode";
     DUPLICATE_EQUATION = "E202", "two equations for one variable can be active together";
     EQUATION_CYCLE = "E203", "signals that depend on themselves";

@@ -4,9 +4,14 @@
 pub mod ast;
 pub mod codes;
 pub mod diagnostic;
+pub mod elaborate;
 mod lexer;
 mod parser;
+pub mod printer;
 pub mod render;
+pub mod suggest;
+pub mod units;
 
 pub use diagnostic::{Diagnostic, Severity};
+pub use elaborate::{Compiled, compile, compile_with};
 pub use parser::{MAX_DEPTH, MAX_HEIGHT, parse};

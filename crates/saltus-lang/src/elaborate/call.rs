@@ -1,0 +1,140 @@
+//! Calls of user functions: inlined, each distinct call once.
+
+use super::files::{ItemId, Symbol};
+use super::scope::{Selection, hinted};
+use super::value::{Elaborated, Measure, Reported, Shape, Value};
+use super::{Elaborator, Env, Local, builtin};
+use crate::suggest::did_you_mean;
+use crate::{Diagnostic, ast, codes};
+use saltus_expr::Expr;
+use saltus_model::Span;
+
+/// A call: the function, whether it stands in a guard, and its arguments.
+pub(super) type CallKey = (ItemId, bool, Vec<(Shape, Vec<Expr>, Measure)>);
+
+impl<'a> Elaborator<'a> {
+    /// `f(a, b, key = c)`.
+    pub(super) fn call(
+        &mut self,
+        env: Env<'_>,
+        function: &ast::Name,
+        arguments: &[ast::Expr],
+        named: &[(ast::Name, ast::Expr)],
+        span: Span,
+    ) -> Elaborated<Value> {
+        let file = self.scope(env.scope).file;
+        if let Some(&Symbol::Function(id)) = self.program.files[file].symbols.get(&function.text) {
+            return self.call_user(env, id, arguments, named, span);
+        }
+        if builtin::is_builtin(&function.text) {
+            return self.builtin(env, function, arguments, named, span);
+        }
+        Err(self.unknown_function(env, function))
+    }
+
+    fn call_user(
+        &mut self,
+        env: Env<'_>,
+        id: ItemId,
+        arguments: &[ast::Expr],
+        named: &[(ast::Name, ast::Expr)],
+        span: Span,
+    ) -> Elaborated<Value> {
+        let program = self.program;
+        let tree = program.function(id).ok_or(Reported)?;
+        self.used_functions.insert(id);
+        self.no_named(named, &tree.name.text)?;
+        if arguments.len() != tree.arguments.len() {
+            let message = format!(
+                "`{}` takes {} arguments, and {} are given",
+                tree.name.text,
+                tree.arguments.len(),
+                arguments.len()
+            );
+            return Err(self.report(
+                Diagnostic::error(codes::WRONG_ARGUMENTS, span, message)
+                    .related(tree.name.span, "defined here"),
+            ));
+        }
+        let values: Vec<Elaborated<Value>> = arguments.iter().map(|a| self.expr(env.plain(), a)).collect();
+        let values = values.into_iter().collect::<Elaborated<Vec<Value>>>()?;
+        if let Some(start) = self.open_functions.iter().position(|f| *f == id) {
+            return Err(self.recursion(start, id, span));
+        }
+        let key = (id, env.guard, values.iter().map(|v| (v.shape, v.items.clone(), v.measure)).collect());
+        if let Some(known) = self.calls.get(&key) {
+            return known.clone();
+        }
+        self.open_functions.push(id);
+        let scope = self.file_scopes[id.file];
+        let result = self.with_arguments(Env { scope, locals: None, guard: env.guard }, tree, values);
+        self.open_functions.pop();
+        self.calls.insert(key, result.clone());
+        result
+    }
+
+    /// Binds arguments one by one and reads the body under them.
+    fn with_arguments(
+        &mut self,
+        env: Env<'_>,
+        function: &ast::Function,
+        values: Vec<Value>,
+    ) -> Elaborated<Value> {
+        let mut values = values.into_iter();
+        let bound: Vec<(&str, Value)> =
+            function.arguments.iter().map(|n| n.text.as_str()).zip(values.by_ref()).collect();
+        self.bind(env, &bound, &function.body)
+    }
+
+    fn bind(&mut self, env: Env<'_>, bound: &[(&str, Value)], body: &ast::Expr) -> Elaborated<Value> {
+        let Some(((name, value), rest)) = bound.split_first() else { return self.expr(env, body) };
+        let local = Local { name, value: value.clone(), next: env.locals };
+        self.bind(Env { locals: Some(&local), ..env }, rest, body)
+    }
+
+    fn recursion(&mut self, start: usize, id: ItemId, span: Span) -> Reported {
+        let program = self.program;
+        let name = |f: &ItemId| program.function(*f).map_or("", |f| &f.name.text);
+        let circle: Vec<&str> = self.open_functions[start..].iter().chain([&id]).map(name).collect();
+        let message = format!("a function may not call itself: {}", circle.join(" -> "));
+        self.report(Diagnostic::error(codes::RECURSION, span, message).label("calls itself here"))
+    }
+
+    fn unknown_function(&mut self, env: Env<'_>, function: &ast::Name) -> Reported {
+        let name = &function.text;
+        let symbols = &self.program.files[self.scope(env.scope).file].symbols;
+        let own = symbols.iter().filter(|(_, s)| matches!(s, Symbol::Function(_))).map(|(n, _)| n.as_str());
+        let hint = did_you_mean(name, own.chain(builtin::names().map(|n| -> &str { n })));
+        let hint = hint.or_else(|| match symbols.get(name) {
+            Some(Symbol::Class(_)) => {
+                Some(format!("`{name}` is a class: make an instance, `part: {name}(...)`"))
+            }
+            _ if name == "ln" => Some("the natural logarithm is `log`".into()),
+            _ => None,
+        });
+        let message = format!("there is no function `{name}`");
+        self.report(hinted(Diagnostic::error(codes::UNKNOWN_NAME, function.span, message), hint))
+    }
+
+    /// Refuses named arguments where none are taken.
+    pub(super) fn no_named(&mut self, named: &[(ast::Name, ast::Expr)], function: &str) -> Elaborated<()> {
+        match named.first() {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = format!("`{function}` has no argument named `{}`", name.text);
+                Err(self.report(Diagnostic::error(codes::WRONG_ARGUMENTS, name.span, message)))
+            }
+        }
+    }
+
+    /// `in(Automaton.Mode)`.
+    pub(super) fn in_call(&mut self, env: Env<'_>, arguments: &[ast::Expr], span: Span) -> Elaborated<Value> {
+        if let [path] = arguments
+            && let Selection::Mode(mode) = self.select(env, path)?
+        {
+            return Ok(self.in_mode(mode));
+        }
+        let message = "`in` takes one mode, for example `in(Control.Heating)`";
+        Err(self.report(Diagnostic::error(codes::WRONG_ARGUMENTS, span, message)))
+    }
+}
