@@ -6,6 +6,7 @@
 pub mod csv;
 pub mod figure;
 pub mod font;
+pub mod graph;
 pub mod plot;
 #[cfg(feature = "png")]
 pub mod png;

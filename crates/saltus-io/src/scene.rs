@@ -295,6 +295,30 @@ pub enum Item {
     Text(Text),
 }
 
+impl Item {
+    /// Moves it right and down.
+    fn shift(&mut self, dx: f64, dy: f64) {
+        match self {
+            Item::Rect { area, .. } => (area.x, area.y) = (area.x + dx, area.y + dy),
+            Item::Circle { x, y, .. } | Item::Text(Text { x, y, .. }) => (*x, *y) = (*x + dx, *y + dy),
+            Item::Path { segments, .. } => segments.iter_mut().for_each(|s| *s = s.shifted(dx, dy)),
+        }
+    }
+}
+
+impl Segment {
+    fn shifted(self, dx: f64, dy: f64) -> Segment {
+        match self {
+            Segment::Move(x, y) => Segment::Move(x + dx, y + dy),
+            Segment::Line(x, y) => Segment::Line(x + dx, y + dy),
+            Segment::Cubic(ax, ay, bx, by, x, y) => {
+                Segment::Cubic(ax + dx, ay + dy, bx + dx, by + dy, x + dx, y + dy)
+            }
+            Segment::Close => Segment::Close,
+        }
+    }
+}
+
 /// A picture.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
@@ -334,6 +358,14 @@ impl Scene {
         if !text.text.is_empty() {
             self.items.push(Item::Text(text));
         }
+    }
+
+    /// Adds all items of another scene, moved right and down.
+    pub fn place(&mut self, other: Scene, dx: f64, dy: f64) {
+        self.items.extend(other.items.into_iter().map(|mut item| {
+            item.shift(dx, dy);
+            item
+        }));
     }
 
     /// All texts, for checks of the layout.

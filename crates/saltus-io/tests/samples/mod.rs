@@ -1,5 +1,7 @@
 //! Figures of the kinds users draw, computed here in closed form.
 
+pub mod systems;
+
 use saltus_io::figure::{Band, Figure, Horizontal, Mark, ModeSpan, Panel, Series};
 
 fn series(label: &str, unit: &str, pieces: Vec<Vec<(f64, f64)>>) -> Series {
