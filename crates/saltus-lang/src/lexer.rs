@@ -505,17 +505,29 @@ impl<'t> Lexer<'t> {
         true
     }
 
+    /// Reports `.5`, and `x.5`, which is neither a number nor a part of `x`.
     fn point_first(&mut self) {
         let start = self.at;
         self.at += 1;
         self.skip_while(continues_name);
-        let written = &self.text[start..self.at];
-        let hint = format!("write `0{written}`");
+        let digits = &self.text[start + 1..self.at];
         let span = self.span(start, self.at);
+        let behind_operand = self.found.tokens.last().is_some_and(|last| {
+            last.end as usize == start
+                && matches!(last.kind, Kind::Name | Kind::RightBracket | Kind::RightParen | Kind::Prime)
+        });
+        if behind_operand {
+            self.report(
+                Diagnostic::error(BAD_NUMBER, span, "expected a name after `.`")
+                    .label("not a name")
+                    .hint(format!("elements of an array are read with brackets: `x[{digits}]`")),
+            );
+            return self.push(Kind::Wrong, start);
+        }
         self.report(
             Diagnostic::error(BAD_NUMBER, span, "a number needs a digit before its point")
                 .label("digit missing")
-                .hint(hint),
+                .hint(format!("write `0.{digits}`")),
         );
         self.push(Kind::Number, start);
     }

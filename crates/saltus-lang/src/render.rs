@@ -136,7 +136,10 @@ error[E102]: `φ` is declared twice
             Diagnostic::error(codes::NO_MODEL, span(2, 0, 0), "no model to run"),
         ];
         let text = render(&diagnostics, &sources(), Look::Plain);
-        assert!(text.starts_with("warning[W502]: nothing reads `y`\n\nerror[E111]: no model to run\n"), "{text}");
+        assert!(
+            text.starts_with("warning[W502]: nothing reads `y`\n\nerror[E111]: no model to run\n"),
+            "{text}"
+        );
         assert!(text.contains("empty.salt:1:1"), "{text}");
     }
 

@@ -169,7 +169,10 @@ fn design_models_are_read() {
         ]
     );
     let StatementKind::Rule(bounce) = &classes[0].body[3].kind else { panic!("{:?}", classes[0].body[3]) };
-    assert_eq!(&BALL_AND_FRIENDS[bounce.head.start as usize..bounce.head.end as usize], "when x <= 0 and v < 0");
+    assert_eq!(
+        &BALL_AND_FRIENDS[bounce.head.start as usize..bounce.head.end as usize],
+        "when x <= 0 and v < 0"
+    );
     assert_eq!(bounce.actions.len(), 1);
     assert!(bounce.target.is_none() && !bounce.may);
 }

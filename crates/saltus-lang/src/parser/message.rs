@@ -5,7 +5,11 @@ use crate::ast::Name;
 use crate::codes::{MISPLACED, RESERVED_WORD};
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Keyword, Kind, Token};
+use crate::suggest;
 use saltus_model::Span;
+
+pub(super) const TRANSITION_HINT: &str =
+    "a transition begins with `when`, `at`, `after`, `every`, `on` or `else`";
 
 impl Parser<'_> {
     /// "expected X, found Y" at the current token.
@@ -87,7 +91,7 @@ impl Parser<'_> {
             }
             Kind::Becomes => "`:=` stands only in jumps: `when x < 0 { v := 0 }`",
             Kind::LeftBrace => "`{` begins a block and never an expression",
-            Kind::Arrow => "a transition begins with `when`, `at`, `after`, `every`, `on` or `else`",
+            Kind::Arrow => TRANSITION_HINT,
             Kind::Range => "a range stands in an index or behind `in`: `x[1..3]`, `for i in 1..n`",
             Kind::Text => "a message stands only behind `stop when ...`",
             Kind::Comma => {
@@ -142,30 +146,11 @@ fn similar_keyword(word: &str) -> Option<&'static str> {
     if let Some((_, keyword)) = ELSEWHERE.iter().find(|(other, _)| *other == lower) {
         return Some(keyword);
     }
-    let tolerated = match lower.len() {
-        0..=3 => return None,
-        4..=5 => 1,
-        6..=16 => 2,
-        _ => return None,
-    };
-    let distance = |keyword: &str| edit_distance(&lower, keyword);
-    Keyword::WORDS.iter().copied().filter(|k| distance(k) <= tolerated).min_by_key(|k| distance(k))
-}
-
-/// Levenshtein distance of two short words.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(x != *y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
+    // Short words are near to too many keywords.
+    if lower.len() < 4 {
+        return None;
     }
-    row[b.len()]
+    suggest::nearest(&lower, Keyword::WORDS.iter().copied())
 }
 
 #[cfg(test)]
@@ -176,9 +161,9 @@ mod tests {
     fn nearly_spelled_keywords_are_found() {
         assert_eq!(similar_keyword("automatn"), Some("automaton"));
         assert_eq!(similar_keyword("Parameter"), Some("param"));
-        assert_eq!(similar_keyword("whne"), None);
+        assert_eq!(similar_keyword("whne"), Some("when"));
+        assert_eq!(similar_keyword("fo"), None);
         assert_eq!(similar_keyword("sttae"), Some("state"));
         assert_eq!(similar_keyword("voltage"), None);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
     }
 }

@@ -47,7 +47,10 @@ pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
         at: 0,
         brackets: 0,
         depth: 0,
+        refused: false,
         class_indent: 0,
+        automata: 0,
+        among_modes: false,
         suspect: None,
         unclosed: false,
         reported: None,
@@ -73,8 +76,13 @@ struct Parser<'t> {
     /// Open `(` and `[` of the current statement: inside, line ends mean nothing.
     brackets: u32,
     depth: u32,
+    /// This nest has been reported as too deep.
+    refused: bool,
     /// Indentation of the class being read.
     class_indent: u32,
+    /// Automata around the current place, and whether modes stand directly here.
+    automata: u32,
+    among_modes: bool,
     /// The first block of the class whose `}` stands further left than the line that opened it:
     /// where a brace is missing, probably here.
     suspect: Option<(Token, Token)>,
@@ -199,10 +207,14 @@ impl Parser<'_> {
         self.depth += 1;
         let result = read(self);
         self.depth -= 1;
+        self.refused &= self.depth > MAX_DEPTH / 2;
         result
     }
 
     fn too_deep(&mut self) -> Failed {
+        if std::mem::replace(&mut self.refused, true) {
+            return Failed;
+        }
         let span = self.span(self.token());
         self.report(
             Diagnostic::error(TOO_DEEP, span, "the nesting is too deep here")
@@ -239,6 +251,11 @@ impl Parser<'_> {
             }
             if self.kind() == Kind::End || self.at_next_class() {
                 self.report_unclosed(open);
+                return elements;
+            }
+            if self.at_next_mode(open) {
+                self.report_unclosed(open);
+                self.unclosed = false;
                 return elements;
             }
             elements.extend(self.separated(element));
@@ -303,13 +320,25 @@ impl Parser<'_> {
             )
     }
 
+    /// Inside a mode, at a mode that stands beside it: only a missing `}` explains that, and the
+    /// blocks around are whole.
+    fn at_next_mode(&self, open: Token) -> bool {
+        let token = self.token();
+        self.automata > 0
+            && !self.among_modes
+            && token.first
+            && token.indent <= open.indent
+            && matches!(token.kind, Kind::Keyword(Keyword::Mode | Keyword::Initial))
+    }
+
     fn report_unclosed(&mut self, innermost: Token) {
         if std::mem::replace(&mut self.unclosed, true) {
             return;
         }
         let end = self.token();
         let found = if end.kind == Kind::End { "the file ends here" } else { "the next part begins here" };
-        let (open, close) = self.suspect.map_or((innermost, None), |(open, close)| (open, Some(close)));
+        let (open, close) =
+            self.suspect.take().map_or((innermost, None), |(open, close)| (open, Some(close)));
         let mut report = Diagnostic::error(UNTERMINATED, self.span(open), "this `{` is not closed")
             .label("opened here")
             .hint("add the missing `}`");
@@ -327,7 +356,8 @@ impl Parser<'_> {
         }
         loop {
             match self.kind() {
-                Kind::End | Kind::Semicolon | Kind::RightBrace => break,
+                Kind::End | Kind::RightBrace => break,
+                Kind::Semicolon if self.brackets == 0 => break,
                 Kind::LeftBrace => {}
                 _ if self.token().first && (self.brackets == 0 || self.begins_statement()) => break,
                 _ => {}

@@ -21,7 +21,7 @@ impl Parser<'_> {
         let target = self.target()?;
         let actions = if self.kind() == Kind::LeftBrace { Some(self.block(Self::action)?) } else { None };
         if actions.is_none() && target.is_none() {
-            return Err(self.no_consequence());
+            return Err(self.no_consequence(trigger == Trigger::Else));
         }
         if self.here() == Kind::Arrow {
             return Err(self.fail_with_hint(
@@ -90,14 +90,20 @@ impl Parser<'_> {
     }
 
     /// Reports a trigger that nothing follows.
-    fn no_consequence(&mut self) -> Failed {
+    fn no_consequence(&mut self, otherwise: bool) -> Failed {
         let expected = "`->` and a mode, or `{` and assignments";
         match self.here() {
+            Kind::Keyword(Keyword::When) if otherwise => {
+                self.fail_with_hint(expected, "`else` stands for every other case and takes no condition")
+            }
             Kind::Keyword(Keyword::When) => {
                 self.fail_with_hint(expected, "conditions are joined with `and` or `or`")
             }
             Kind::Keyword(Keyword::Then) => {
                 self.fail_with_hint(expected, "a transition is written `when g -> Mode`, without `then`")
+            }
+            Kind::LineEnd if self.kind() == Kind::Arrow => {
+                self.fail_with_hint(expected, "move `->` to the end of the line before")
             }
             Kind::Equals => self.fail_with_hint(expected, "equality is written `==`"),
             Kind::Comma => self.fail_with_hint(expected, "write one rule for each"),

@@ -1,6 +1,7 @@
 //! The statements of classes, modes and flow blocks.
 
 use super::expression::unreadable;
+use super::message::TRANSITION_HINT;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
     Comparison, DeclarationKind, Declarator, Expr, ExprKind, Mode, Name, RunSetting, Statement, StatementKind,
@@ -34,6 +35,9 @@ impl Parser<'_> {
             Keyword::Event => self.event(),
             Keyword::Flow => {
                 self.bump();
+                if self.kind() != Kind::LeftBrace {
+                    return Err(self.fail_with_hint("`{`", "equations stand in braces: `flow { x' = v }`"));
+                }
                 Ok(StatementKind::Flow(self.block(Self::statement)?))
             }
             Keyword::Hold => {
@@ -137,6 +141,7 @@ impl Parser<'_> {
         slip.hint = match token.kind {
             Kind::LeftBrace => Some("a block belongs to `flow`, `mode`, `when`, `for`, `run`, ...".into()),
             Kind::RightParen | Kind::RightBracket => Some("this bracket closes nothing".into()),
+            Kind::Arrow => Some(TRANSITION_HINT.into()),
             _ if token.first => Some(
                 "a line end ends a statement; to go on, put the operator or comma at the end of the line before"
                     .into(),
@@ -313,7 +318,10 @@ impl Parser<'_> {
     fn fail_no_equation(&mut self, first: Kind, lhs: &Expr) -> Failed {
         let same_line = !matches!(self.here(), Kind::LineEnd | Kind::End | Kind::Semicolon);
         let hint = match &lhs.kind {
-            ExprKind::Name(word) if same_line => self.advice_for_word(word),
+            ExprKind::Name(word) if same_line => Some(self.advice_for_word(word).unwrap_or_else(|| {
+                "a declaration begins with `param`, `state`, `signal`, ...; a product is written with `*`"
+                    .into()
+            })),
             _ if first == Kind::Minus => Some(
                 "a line end ends a statement; to go on, put the operator at the end of the line before"
                     .into(),
@@ -351,7 +359,12 @@ impl Parser<'_> {
     fn automaton(&mut self) -> Parsed<StatementKind> {
         self.bump();
         let name = if self.kind() == Kind::LeftBrace { None } else { Some(self.name("a name or `{`")?) };
-        Ok(StatementKind::Automaton { name, modes: self.block(Self::mode)? })
+        self.automata += 1;
+        let among_modes = std::mem::replace(&mut self.among_modes, true);
+        let modes = self.block(Self::mode);
+        self.among_modes = among_modes;
+        self.automata -= 1;
+        Ok(StatementKind::Automaton { name, modes: modes? })
     }
 
     /// `initial mode Name { ... }`.
@@ -378,8 +391,10 @@ impl Parser<'_> {
             );
         }
         let name = self.name("the name of a mode")?;
-        let body = self.block(Self::statement)?;
-        Ok(Mode { initial, name, body, span: self.span_from(start) })
+        let among_modes = std::mem::replace(&mut self.among_modes, false);
+        let body = self.block(Self::statement);
+        self.among_modes = among_modes;
+        Ok(Mode { initial, name, body: body?, span: self.span_from(start) })
     }
 
     /// `stop when g "message"`.
@@ -389,6 +404,12 @@ impl Parser<'_> {
             return Err(self.fail_with_hint("`when`", "write `stop when x < 10 \"frozen\"`"));
         }
         let guard = self.expr()?;
+        if self.here() == Kind::Name {
+            return Err(self.fail_with_hint(
+                "a message or the end of the statement",
+                "a message stands in double quotes: `stop when x < 10 \"frozen\"`",
+            ));
+        }
         let message = (self.here() == Kind::Text).then(|| {
             let token = self.bump();
             self.text_of(token)
