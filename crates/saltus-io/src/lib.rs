@@ -1,8 +1,11 @@
-//! Results and pictures: figures and model graphs as SVG or PNG, tables as CSV.
+//! Results and pictures: figures and model graphs as SVG or PNG, tables as CSV (and, as
+//! features, Arrow and Parquet).
 //!
 //! Everything here works on plain data and writes to strings, bytes or a writer the caller gives;
 //! which file that becomes is decided elsewhere.
 
+#[cfg(any(feature = "arrow", feature = "parquet"))]
+pub mod columnar;
 pub mod csv;
 pub mod figure;
 pub mod font;

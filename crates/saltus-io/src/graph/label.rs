@@ -5,12 +5,37 @@ use saltus_model::{
     Assigned, Assignment, Equation, HybridSystem, Reaction, Span, Target, Transition, Trigger,
 };
 
-/// The text of a span on one line, with signs as in print.
+/// The text of a span on one line.
 fn source(system: &HybridSystem, span: Span) -> String {
-    let text = system.sources.text(span);
-    let without_comments: Vec<&str> =
-        text.lines().map(|line| line.split("//").next().unwrap_or("")).collect();
-    without_comments.join(" ").split_whitespace().collect::<Vec<_>>().join(" ")
+    on_one_line(system.sources.text(span))
+}
+
+/// Drops comments and puts a semicolon where only the end of a line separated two statements.
+fn on_one_line(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or("");
+        let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        if line.is_empty() {
+            continue;
+        }
+        let joint = match out.is_empty() {
+            true => "",
+            false if ends_statement(&out) && !line.starts_with('}') => "; ",
+            false => " ",
+        };
+        out.push_str(joint);
+        out.push_str(&line);
+    }
+    out
+}
+
+/// Whether the end of a line here ends a statement: not inside brackets, nor after an operator.
+fn ends_statement(text: &str) -> bool {
+    let open = |a: char, b: char| text.matches(a).count() > text.matches(b).count();
+    let goes_on = text.ends_with(['{', ';', ',', '+', '-', '*', '/', '^', '=', '<', '>'])
+        || [" and", " or", " not"].iter().any(|word| text.ends_with(word));
+    open('{', '}') && !open('(', ')') && !open('[', ']') && !goes_on
 }
 
 /// Operators as they are printed.
@@ -132,6 +157,17 @@ mod tests {
             ("when g { a := 1 } -> B", vec!["g", "/ a := 1"]),
         ] {
             assert_eq!(written_transition(text), lines, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_become_statements_or_go_on() {
+        for (text, line) in [
+            ("when x < 0 {\n  v := 1 // up\n  w := 2\n}", "when x < 0 { v := 1; w := 2 }"),
+            ("x' = a +\n    b", "x' = a + b"),
+            ("every 1 { y := mean(a,\n b) }", "every 1 { y := mean(a, b) }"),
+        ] {
+            assert_eq!(on_one_line(text), line);
         }
     }
 

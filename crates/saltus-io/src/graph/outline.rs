@@ -89,6 +89,14 @@ fn local(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or(name)
 }
 
+/// The name of an automaton; none for one its author gave no name.
+fn chart_title(name: &str) -> &str {
+    let title = local(name);
+    let unnamed =
+        title.strip_prefix("automaton").is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit()));
+    if unnamed { "" } else { title }
+}
+
 struct Outliner<'a> {
     system: &'a HybridSystem,
     options: &'a GraphOptions,
@@ -191,7 +199,7 @@ impl Outliner<'_> {
             }
         }
         let initial = position(automaton.initial).unwrap_or(0);
-        Chart { title: local(&automaton.name).into(), states, arrows, initial }
+        Chart { title: chart_title(&automaton.name).into(), states, arrows, initial }
     }
 
     fn state(&self, id: ModeId) -> State {

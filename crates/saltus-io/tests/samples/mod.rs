@@ -50,7 +50,7 @@ pub fn thermostat(gain: f64) -> Figure {
         let rest = if heating { ambient + 30.0 } else { ambient };
         let goal = if heating { hi } else { lo };
         let rate = 0.02 * gain;
-        let stay = (((x - rest) / (goal - rest)) as f64).ln() / rate;
+        let stay = f64::ln((x - rest) / (goal - rest)) / rate;
         let end = (t + stay).min(60.0);
         let (start, from) = (t, x);
         temperature.push(sampled(t, end, 60, |s| rest + (from - rest) * (-rate * (s - start)).exp()));
