@@ -3,8 +3,14 @@
 #[path = "elaborate/dump.rs"]
 mod dump;
 
+#[path = "elaborate/arrays.rs"]
+mod arrays;
+#[path = "elaborate/components.rs"]
+mod components;
 #[path = "elaborate/flat.rs"]
 mod flat;
+#[path = "elaborate/helicopter.rs"]
+mod helicopter;
 
 use saltus_lang::{Compiled, Severity, compile};
 

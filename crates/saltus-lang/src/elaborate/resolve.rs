@@ -34,17 +34,22 @@ impl Given {
 }
 
 impl<'a> Elaborator<'a> {
-    /// Resolves everything declared: parameters first, so that starting values find theirs.
+    /// Resolves everything declared: parameters first, so that starting values find theirs, then
+    /// what has a starting value, then what has equations. Parameters of used files exist only
+    /// where something reads them.
     pub(super) fn resolve_all(&mut self) {
-        for parameters in [true, false] {
+        const SWEEPS: [&[DeclarationKind]; 3] = [
+            &[DeclarationKind::Param],
+            &[DeclarationKind::State, DeclarationKind::Memory],
+            &[DeclarationKind::Signal, DeclarationKind::Input, DeclarationKind::Output],
+        ];
+        for kinds in SWEEPS {
             for k in 0..self.declarations.len() {
-                let is_parameter = self.declarations[k].kind == DeclarationKind::Param;
-                // Parameters of files exist only where something reads them.
-                let of_file = self.file_scopes.contains(&self.declarations[k].scope);
-                if is_parameter == parameters && !of_file {
-                    let span = self.declarations[k].tree.name.span;
+                let Declaration { kind, scope, tree, .. } = &self.declarations[k];
+                let of_used_file = self.file_scopes[1..].contains(scope);
+                if kinds.contains(kind) && !of_used_file {
                     // A failure is reported where it arises.
-                    let _ = self.resolve(DeclarationId(k), span);
+                    let _ = self.resolve(DeclarationId(k), tree.name.span);
                 }
             }
         }
