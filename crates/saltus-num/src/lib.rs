@@ -2,5 +2,7 @@
 
 mod bernstein;
 pub mod elementary;
+pub mod interval;
 pub mod polynomial;
 pub mod roots;
+mod rounding;
