@@ -95,7 +95,7 @@ impl Generator {
     fn new(seed: u64) -> Self {
         let mut dice = Dice::new(seed);
         let numbers = Numbers::new(&mut dice);
-        let clashing = dice.chance(8);
+        let clashing = dice.chance(12);
         let policy = if dice.chance(30) { Policy::Lazy } else { Policy::Eager };
         Self {
             dice,

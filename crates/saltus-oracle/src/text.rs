@@ -161,7 +161,10 @@ impl Printer<'_> {
             Node::Const(bits, Sort::Boolean) => (f64::from_bits(bits) != 0.0).to_string(),
             Node::Const(bits, Sort::Integer) => format!("{}", f64::from_bits(bits)),
             Node::Const(bits, Sort::Real) => format!("{:?}", f64::from_bits(bits)),
-            Node::Var(v, _) => self.system.variable(v).name.clone(),
+            Node::Var(v, _) => match self.system.variable(v).kind {
+                VariableKind::InMode(mode) => self.system.mode_path(mode),
+                _ => self.system.variable(v).name.clone(),
+            },
             Node::Unary(Unary::Neg, a) => format!("-{}", self.operand(a)),
             Node::Unary(Unary::Not, a) => format!("not {}", self.operand(a)),
             Node::Unary(op, a) => format!("{}({})", format!("{op:?}").to_lowercase(), self.expr(a)),

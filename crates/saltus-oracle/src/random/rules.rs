@@ -46,7 +46,7 @@ impl Generator {
                 1 => Trigger::Rises(self.formula(Place { block, equality: true }, 2)),
                 kind => self.tick(kind - 2),
             };
-            let conditional = self.dice.chance(15);
+            let conditional = self.is_conditional(&trigger);
             let condition = conditional.then(|| self.formula(Place { block, equality: true }, 1));
             let mut actions = vec![];
             for _ in 0..self.dice.weighted(&[15, 60, 25]) {
@@ -60,6 +60,13 @@ impl Generator {
             }
             self.b.reaction(block, trigger, condition, actions);
         }
+    }
+
+    /// Whether a trigger gets a further condition: often for ticks, rarely for guards, to which the
+    /// language does not attach one.
+    fn is_conditional(&mut self, trigger: &Trigger) -> bool {
+        let guard = matches!(trigger, Trigger::When(_) | Trigger::Rises(_));
+        self.dice.chance(if guard { 1 } else { 25 })
     }
 
     fn writable_by_reactions(&self, block: Option<ModeId>) -> Vec<VarId> {
@@ -104,7 +111,7 @@ impl Generator {
             let others: Vec<ModeId> = siblings.iter().copied().filter(|&m| m != mode).collect();
             let target = if self.dice.chance(8) { mode } else { others[self.dice.below(others.len())] };
             let trigger = self.transition_trigger(mode);
-            let conditional = self.dice.chance(if matches!(trigger, Trigger::When(_)) { 5 } else { 20 });
+            let conditional = self.is_conditional(&trigger);
             let place = Place { block: Some(mode), equality: false };
             let condition = conditional.then(|| self.formula(place, 1));
             let actions = self.transition_actions(mode, target);
@@ -132,7 +139,10 @@ impl Generator {
 
     fn transition_actions(&mut self, mode: ModeId, target: ModeId) -> Vec<Assignment> {
         let writer = Writer::Transitions(self.b.system().mode(mode).automaton);
-        let mut free = self.writable(Some(target), writer);
+        // The language sees only the variables of the source; a flat system may also set those of
+        // the target.
+        let scope = if self.dice.chance(10) { target } else { mode };
+        let mut free = self.writable(Some(scope), writer);
         let mut actions = vec![];
         for _ in 0..self.dice.weighted(&[55, 35, 10]) {
             if !free.is_empty() {
@@ -152,7 +162,7 @@ impl Generator {
                 let value = if self.dice.chance(50) {
                     self.b.not(target)
                 } else {
-                    self.formula(Place { block, equality: true }, 1)
+                    self.formula(Place { block, equality: false }, 1)
                 };
                 self.b.set(target, value)
             }
