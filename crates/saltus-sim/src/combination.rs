@@ -295,9 +295,9 @@ impl Combination {
     fn watch_block(&mut self, code: &Code, b: u32) {
         let block = &code.blocks[b as usize];
         for &r in &block.rules {
-            let when = &code.rules[r as usize].when;
-            self.watch(Watch::Rule(r), |visit| when.atoms(visit));
-            match when {
+            let rule = &code.rules[r as usize];
+            self.watch(Watch::Rule(r), |visit| rule.watched_atoms(visit));
+            match rule.when {
                 When::Edge { .. } => self.edges.push(r),
                 When::At(_) | When::After(_) | When::Every(_) | When::On(_) => self.timed.push(r),
                 When::Level(_) | When::Else(_) => {}

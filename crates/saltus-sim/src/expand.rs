@@ -32,30 +32,39 @@ impl Runner<'_> {
         self.jets_fresh = true;
     }
 
+    /// Scales are powers of two, so that scaling loses no bits.
+    fn set_scale(&mut self, scale: f64) {
+        self.scale = 0.5 * power_of_two_above(scale);
+    }
+
     fn guess_scale(&mut self) {
         let plan = self.combination().plan.clone();
         let values: Vec<f64> = plan.states.iter().map(|&(x, _)| self.env[x as usize]).collect();
         let rates = plan.states.iter().map(|&(_, f)| self.env[f as usize]);
-        self.scale = first_scale(&values, rates, self.tolerance);
+        self.set_scale(first_scale(&values, rates, self.tolerance));
     }
 
     /// Makes the segment that starts at the present values.
     pub fn expand(&mut self) -> Result<(), Box<Ending>> {
         let remaining = (self.until - self.stamp.t) - self.t_low;
         let length = self.choose_length(remaining)?;
+        // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
+        let exact = !self.combination().has_unbounded_rows(self.order);
+        let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
         let segment = &mut self.segment;
         segment.origin = self.stamp.t;
         segment.origin_low = self.t_low;
-        segment.h = length;
+        segment.h = unit;
+        segment.end = if unit > 0.0 { length / unit } else { 0.0 };
         segment.cursor = 0.0;
         segment.recorded = self.stamp.t;
         segment.roots.clear();
         segment.next_root = 0;
         segment.valid = true;
-        self.copy_states(length / self.scale);
-        self.find_roots(length / self.scale);
+        self.copy_states(unit / self.scale);
+        self.find_roots(unit / self.scale);
         if self.step_is_trusted(length) {
-            self.scale = length;
+            self.set_scale(length);
         }
         self.jets_fresh = false;
         self.stats.steps += 1;
@@ -74,7 +83,7 @@ impl Runner<'_> {
             if !self.jets_are_finite() {
                 let smallest = 1e-12 * self.stamp.t.abs().max(self.tolerance.absolute);
                 if self.point_is_finite() && self.scale > smallest {
-                    self.scale *= 1e-2;
+                    self.scale *= 0.0078125;
                     self.jets_fresh = false;
                     self.stats.rejected += 1;
                     continue;
@@ -85,7 +94,7 @@ impl Runner<'_> {
             let length = (ratio * self.scale).min(remaining);
             let longest = self.combination().has_unbounded_rows(self.order);
             if longest && ratio > GREATEST_RATIO && self.scale < remaining {
-                self.scale = (self.scale * ratio.min(1e4)).min(remaining);
+                self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));
                 self.jets_fresh = false;
                 continue;
             }
@@ -209,7 +218,7 @@ impl Runner<'_> {
             let after = sign_after_zero(row).value() as i8;
             if self.signs[p].now != 0 && self.signs[p].now != after {
                 let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, exact: f64::NAN, crossing });
+                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
             } else {
                 self.signs[p].after = after;
             }
@@ -222,7 +231,8 @@ impl Runner<'_> {
         self.finder.roots(row, &mut found);
         for root in &found {
             let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
-            self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, exact, crossing });
+            let stop = near_side(row, root);
+            self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact, crossing });
         }
         self.buffers.roots = found;
     }
@@ -267,11 +277,34 @@ impl Runner<'_> {
             self.finder.roots(row, &mut found);
             if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
                 let crossing = Crossing::Stair { switch: s, index: target, edge };
-                self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, exact: f64::NAN, crossing });
+                let stop = near_side(row, root);
+                self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact: f64::NAN, crossing });
             }
             self.buffers.roots = found;
         }
     }
+}
+
+/// The best place to stop at a root: its estimate, or as little before it as the computed value
+/// needs to have the sign it had before.
+fn near_side(c: &[f64], root: &Root) -> f64 {
+    let mut place = root.at;
+    let mut back = f64::EPSILON * place.abs();
+    while place > root.lo {
+        let value = polynomial::evaluate(c, place);
+        if value == 0.0 || sign_of(value) == root.before.value() as i8 {
+            return place;
+        }
+        place -= back;
+        back *= 2.0;
+    }
+    root.lo
+}
+
+/// The smallest power of two above a positive number.
+fn power_of_two_above(x: f64) -> f64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    f64::from_bits(x.clamp(1e-300, 1e300).to_bits() & !MANTISSA) * 2.0
 }
 
 pub(crate) fn sign_of(x: f64) -> i8 {

@@ -63,6 +63,7 @@ impl Runner<'_> {
         self.cross_stairs();
         loop {
             self.settle_switches()?;
+            self.arm_edges();
             stop = stop.or_else(|| self.stop_condition());
             self.check_for_loop(rounds)?;
             if !self.choose(None) {
@@ -269,10 +270,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Chooses the transitions of the round and collects its reactions; false if there are none.
-    fn choose(&mut self, forced: Option<&[u32]>) -> bool {
-        self.buffers.chosen.clear();
-        self.buffers.fired.clear();
+    /// Sets the flags of edges whose formula is not true.
+    fn arm_edges(&mut self) {
         for k in 0..self.combination().edges.len() {
             let r = self.combination().edges[k] as usize;
             let When::Edge { formula, .. } = &self.code.rules[r].when else { continue };
@@ -280,6 +279,12 @@ impl Runner<'_> {
                 self.armed[r] = true;
             }
         }
+    }
+
+    /// Chooses the transitions of the round and collects its reactions; false if there are none.
+    fn choose(&mut self, forced: Option<&[u32]>) -> bool {
+        self.buffers.chosen.clear();
+        self.buffers.fired.clear();
         for root in 0..self.combination().roots {
             self.choose_in(root, forced);
         }
@@ -512,9 +517,12 @@ impl Runner<'_> {
         for a in &system.mode(mode).block.automata {
             self.exit_mode(self.modes[a.index()]);
         }
-        if let Some(slot) = self.mode_slots[mode.index()].0 {
-            self.env[slot as usize] = 0.0;
-            self.mark(slot);
+        for k in 0..self.mode_slots[mode.index()].flags.len() {
+            self.set(self.mode_slots[mode.index()].flags[k], 0.0);
+        }
+        for &r in &self.code.blocks[mode.index() + 1].rules {
+            self.armed[r as usize] = false;
+            self.timers[r as usize].leave();
         }
     }
 
@@ -527,9 +535,12 @@ impl Runner<'_> {
         self.modes[automaton.index()] = mode;
         let slot = self.code.automaton_slots[automaton.index()];
         self.set(slot, f64::from(mode.0));
-        let (flag, entry) = self.mode_slots[mode.index()];
-        flag.into_iter().for_each(|slot| self.set(slot, 1.0));
-        entry.into_iter().for_each(|slot| self.set(slot, self.stamp.t));
+        for k in 0..self.mode_slots[mode.index()].flags.len() {
+            self.set(self.mode_slots[mode.index()].flags[k], 1.0);
+        }
+        for k in 0..self.mode_slots[mode.index()].entries.len() {
+            self.set(self.mode_slots[mode.index()].entries[k], self.stamp.t);
+        }
         self.visited[mode.index()] = true;
         if !resumes {
             self.start_own_variables(mode, in_round)?;
@@ -625,7 +636,8 @@ impl Runner<'_> {
         let Buffers { history, events, configuration, .. } = &mut self.buffers;
         let start = history.len();
         history.extend(configuration.iter().map(|&slot| self.env[slot as usize].to_bits()));
-        history.extend(self.armed.iter().map(|&a| u64::from(a)));
+        history.extend(self.entered.iter().map(|t| t.to_bits()));
+        history.extend(self.armed.iter().chain(&self.visited).map(|&flag| u64::from(flag)));
         let t = self.stamp.t;
         history.extend(self.timers.iter().map(|timer| u64::from(timer.is_used(t))));
         events.push(self.events.len());

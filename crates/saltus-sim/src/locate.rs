@@ -2,7 +2,8 @@
 //!
 //! The zeros of all guards on the step are known and sorted. Zeros whose brackets overlap are one
 //! set, read together. The scan goes from set to set, keeps signs and edge flags up to date, and
-//! stops at the first set at which something happens, at a tick, or at the end of the step.
+//! stops at the first set at which something happens, at a tick, or at the end of the step. Roots past
+//! the end of the step are left to the next one.
 
 use crate::combination::Watch;
 use crate::compile::{Effect, Signs, When};
@@ -28,7 +29,8 @@ impl Runner<'_> {
         loop {
             let first = self.segment.next_root;
             let Some(&root) = self.segment.roots.get(first) else { break };
-            if root.lo > tick_place && root.exact != tick && !self.same_time(root.lo, tick) {
+            let is_later = root.lo > tick_place && root.exact != tick && !self.same_time(root.lo, tick);
+            if is_later || root.lo > self.segment.end {
                 break;
             }
             let end = self.end_of_set(first);
@@ -40,20 +42,21 @@ impl Runner<'_> {
             let happens = self.cross(first, end);
             if happens || meets_tick {
                 self.doubt_about(first, end);
-                let place = root.lo.max(self.segment.cursor);
+                let place = root.stop.max(self.segment.cursor);
                 let (t, s) = if meets_tick {
-                    (tick, tick_place.clamp(self.segment.cursor, 1.0))
+                    (tick, tick_place.clamp(self.segment.cursor, self.segment.end))
                 } else if exact.is_nan() {
                     (self.segment.time_of(place), place)
                 } else {
-                    (exact, self.segment.place_of(exact).clamp(self.segment.cursor, 1.0))
+                    (exact, self.segment.place_of(exact).clamp(self.segment.cursor, self.segment.end))
                 };
                 return Located::Instant { t: t.max(self.stamp.t), s };
             }
             self.settle_signs(first, end);
         }
-        if tick_place <= 1.0 || self.same_time(1.0, tick) {
-            return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, 1.0) };
+        let end = self.segment.end;
+        if tick_place <= end || self.same_time(end, tick) {
+            return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, end) };
         }
         Located::Nothing
     }
@@ -102,7 +105,7 @@ impl Runner<'_> {
     }
 
     /// True if the watch asks for an instant with the present signs.
-    fn makes_instant(&mut self, watch: Watch) -> bool {
+    fn makes_instant(&self, watch: Watch) -> bool {
         match watch {
             Watch::Rule(r) => self.rule_makes_instant(r),
             Watch::Invariant(b, i) => {
@@ -116,30 +119,33 @@ impl Runner<'_> {
         }
     }
 
-    fn rule_makes_instant(&mut self, r: u32) -> bool {
+    fn rule_makes_instant(&self, r: u32) -> bool {
         let rule = &self.code.rules[r as usize];
         let lazy = matches!(rule.effect, Effect::Transition { may: true, .. })
             && self.options.policy == Policy::Lazy;
         match &rule.when {
-            When::Edge { formula, .. } => {
-                if self.armed[r as usize] && self.holds(formula) {
-                    return !lazy;
-                }
-                if !self.holds_after(formula) {
-                    self.armed[r as usize] = true;
-                }
-                false
-            }
+            When::Edge { formula, .. } => !lazy && self.armed[r as usize] && self.holds(formula),
             _ => !lazy && self.is_enabled(r),
         }
     }
 
-    /// Nothing happened at a set of roots: from here on the signs are those after it.
+    /// Nothing happened at a set of roots: from here on the signs are those after it, and edges
+    /// whose formula is false are armed.
     fn settle_signs(&mut self, first: usize, end: usize) {
         for k in first..end {
-            if let Crossing::Atom(p, _) = self.segment.roots[k].crossing {
-                let after = self.signs[p as usize].after;
-                self.signs[p as usize] = Signs::steady(after);
+            let Crossing::Atom(p, _) = self.segment.roots[k].crossing else { continue };
+            let after = self.signs[p as usize].after;
+            self.signs[p as usize] = Signs::steady(after);
+        }
+        for k in first..end {
+            let Crossing::Atom(p, _) = self.segment.roots[k].crossing else { continue };
+            for w in 0..self.combination().watchers[p as usize].len() {
+                let watch = self.combination().watchers[p as usize][w];
+                let Watch::Rule(r) = self.combination().watches[watch as usize] else { continue };
+                let When::Edge { formula, .. } = &self.code.rules[r as usize].when else { continue };
+                if !self.holds_after(formula) {
+                    self.armed[r as usize] = true;
+                }
             }
         }
     }
@@ -172,10 +178,11 @@ impl Runner<'_> {
 
     /// The whole segment was flown without an instant.
     pub fn reach_segment_end(&mut self) {
-        self.place_states(1.0);
+        self.place_states(self.segment.end);
         let Self { segment, .. } = self;
-        let exact = segment.origin + segment.h;
-        let lost = segment.h - (exact - segment.origin);
+        let length = segment.end * segment.h;
+        let exact = segment.origin + length;
+        let lost = length - (exact - segment.origin);
         let low = segment.origin_low + lost;
         self.stamp = Stamp { t: exact + low, n: 0, i: 0 };
         self.t_low = low - (self.stamp.t - exact);

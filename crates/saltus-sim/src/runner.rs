@@ -45,7 +45,7 @@ pub(crate) struct Runner<'s> {
     /// Modes that have been active.
     pub visited: Vec<bool>,
     /// Slots of `InMode` and `EntryTime` variables by mode.
-    pub mode_slots: Vec<(Option<u32>, Option<u32>)>,
+    pub mode_slots: Vec<ModeSlots>,
     /// Entry time of each block (0 is the root).
     pub entered: Vec<f64>,
     /// Signs of the active atoms.
@@ -84,6 +84,15 @@ pub(crate) struct Runner<'s> {
     pub started: Instant,
     pub buffers: crate::instant::Buffers,
     progress: Option<&'s mut dyn FnMut(f64)>,
+}
+
+/// Slots that follow a mode.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ModeSlots {
+    /// `InMode` variables.
+    pub flags: Vec<u32>,
+    /// `EntryTime` variables.
+    pub entries: Vec<u32>,
 }
 
 /// Simulates a system. What goes wrong while it runs ends the run with a status and keeps the
@@ -126,11 +135,11 @@ impl<'s> Runner<'s> {
         check_options(&options)?;
         let code = compile::compile(system);
         let order = options.order.unwrap_or_else(|| order_for(options.rtol));
-        let mut mode_slots = vec![(None, None); system.modes.len()];
+        let mut mode_slots = vec![ModeSlots::default(); system.modes.len()];
         for (i, v) in system.variables.iter().enumerate() {
             match v.kind {
-                VariableKind::InMode(m) => mode_slots[m.index()].0 = Some(i as u32),
-                VariableKind::EntryTime(m) => mode_slots[m.index()].1 = Some(i as u32),
+                VariableKind::InMode(m) => mode_slots[m.index()].flags.push(i as u32),
+                VariableKind::EntryTime(m) => mode_slots[m.index()].entries.push(i as u32),
                 _ => {}
             }
         }

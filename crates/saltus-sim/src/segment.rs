@@ -12,14 +12,17 @@ pub(crate) enum Crossing {
 /// A zero of a guard on the step, in units of the step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct StepRoot {
+    /// Bracket of the zero.
     pub lo: f64,
     pub hi: f64,
+    /// The last place in the bracket where the computed guard is still on the near side.
+    pub stop: f64,
     /// The exact time, for a guard on time alone; NaN otherwise.
     pub exact: f64,
     pub crossing: Crossing,
 }
 
-/// One step: t = origin + s h for s from 0 to 1.
+/// One step: t = origin + s h for s from 0 to `end`.
 #[derive(Debug, Default)]
 pub(crate) struct Segment {
     /// False when the flow has changed since it was expanded.
@@ -27,6 +30,8 @@ pub(crate) struct Segment {
     pub origin: f64,
     pub origin_low: f64,
     pub h: f64,
+    /// Last place of the step, at most 1.
+    pub end: f64,
     /// Where the run stands on it.
     pub cursor: f64,
     /// The time from which it is not yet in the trace.

@@ -24,7 +24,8 @@ impl Default for Timer {
 enum Kind {
     #[default]
     None,
-    Once,
+    At,
+    After,
     /// Multiples of a period after a time; never accumulated.
     Every {
         entry: f64,
@@ -51,11 +52,18 @@ impl Timer {
         self.used_at == t
     }
 
+    /// The block of the rule is left. Ticks at absolute times stay used if it is entered again.
+    pub fn leave(&mut self) {
+        if matches!(self.kind, Kind::Every { .. } | Kind::After) {
+            self.used_at = f64::NAN;
+        }
+    }
+
     /// Moves to the first tick after `t`.
     pub fn pass(&mut self, t: f64) {
         while self.next <= t {
             self.next = match &mut self.kind {
-                Kind::None | Kind::Once => f64::INFINITY,
+                Kind::None | Kind::At | Kind::After => f64::INFINITY,
                 Kind::Every { entry, period, count } => {
                     *count += 1.0;
                     *entry + *count * *period
@@ -80,10 +88,10 @@ impl Runner<'_> {
         };
         let mut fresh = false;
         let (kind, next) = match &when {
-            When::At(e) => (Kind::Once, read(e)?),
+            When::At(e) => (Kind::At, read(e)?),
             When::After(e) => {
                 fresh = true;
-                (Kind::Once, now + read(e)?)
+                (Kind::After, now + read(e)?)
             }
             When::Every(e) => {
                 fresh = true;

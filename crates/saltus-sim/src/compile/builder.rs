@@ -32,6 +32,8 @@ pub(crate) struct Builder<'s> {
     derivative_slots: HashMap<VarId, u32>,
     /// For each signal the slots its definitions read, and the automata that choose among them.
     definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
+    /// Definitions of Boolean signals as written.
+    boolean_definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
 }
@@ -44,6 +46,12 @@ impl AtomSource for Builder<'_> {
     fn atom(&mut self, quantity: Expr) -> AtomId {
         let quantity = self.lower(quantity);
         self.lowered_atom(quantity)
+    }
+
+    fn definitions(&self, signal: VarId) -> Vec<(Option<(u32, f64)>, Expr)> {
+        let place = |m: ModeId| (self.automaton_slots[self.system.mode(m).automaton.index()], f64::from(m.0));
+        let written = self.boolean_definitions.get(&signal);
+        written.into_iter().flatten().map(|&(owner, rhs)| (owner.map(place), rhs)).collect()
     }
 }
 
@@ -64,6 +72,7 @@ impl<'s> Builder<'s> {
             automaton_slots: (variables..variables + automata).collect(),
             derivative_slots: HashMap::new(),
             definitions: HashMap::new(),
+            boolean_definitions: HashMap::new(),
             programs: Programs::new(),
             rules: Vec::new(),
         };
@@ -91,13 +100,21 @@ impl<'s> Builder<'s> {
     fn collect_definitions(&mut self) {
         let system = self.system;
         let owners = std::iter::once(None).chain((0..system.modes.len() as u32).map(|m| Some(ModeId(m))));
-        for owner in owners {
-            for equation in &system.block(owner).equations {
-                if let Target::Signal(v) = equation.target {
-                    let rhs = self.lower(equation.rhs);
-                    self.definitions.entry(v).or_default().push((owner, rhs));
-                }
+        let equations = owners.flat_map(|owner| system.block(owner).equations.iter().map(move |q| (owner, q)));
+        let signals: Vec<_> = equations
+            .filter_map(|(owner, q)| match q.target {
+                Target::Signal(v) => Some((v, owner, q.rhs)),
+                Target::Derivative(_) => None,
+            })
+            .collect();
+        for &(v, owner, rhs) in &signals {
+            if system.variable(v).sort == Sort::Boolean {
+                self.boolean_definitions.entry(v).or_default().push((owner, rhs));
             }
+        }
+        for (v, owner, rhs) in signals {
+            let rhs = self.lower(rhs);
+            self.definitions.entry(v).or_default().push((owner, rhs));
         }
     }
 
@@ -456,6 +473,17 @@ impl<'s> Builder<'s> {
 impl Watched {
     fn closed(self) -> Self {
         Self { formula: self.formula.closed(), span: self.span }
+    }
+}
+
+impl Rule {
+    /// Calls `visit` for every atom that can make the rule fire by changing sign: those of its
+    /// trigger, and for a transition those of its condition.
+    pub fn watched_atoms(&self, visit: &mut dyn FnMut(AtomId)) {
+        self.when.atoms(visit);
+        if let (Effect::Transition { .. }, Some(condition)) = (self.effect, &self.condition) {
+            condition.atoms(visit);
+        }
     }
 }
 

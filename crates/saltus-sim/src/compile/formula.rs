@@ -93,6 +93,8 @@ pub(crate) enum Formula {
     Atom(AtomId, Relation),
     /// A Boolean variable or its negation.
     Flag(VarId, bool),
+    /// The automaton whose mode is kept in a slot is in a mode.
+    Mode(u32, f64),
     And(Vec<Formula>),
     Or(Vec<Formula>),
 }
@@ -104,6 +106,7 @@ impl Formula {
             Self::Constant(value) => *value,
             Self::Atom(a, relation) => atom(*a, *relation),
             Self::Flag(v, wanted) => (env[v.index()] != 0.0) == *wanted,
+            Self::Mode(slot, mode) => env[*slot as usize] == *mode,
             Self::And(parts) => parts.iter().all(|p| p.eval(env, atom)),
             Self::Or(parts) => parts.iter().any(|p| p.eval(env, atom)),
         }
@@ -114,7 +117,7 @@ impl Formula {
         match self {
             Self::Atom(a, _) => visit(*a),
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.atoms(visit)),
-            Self::Constant(_) | Self::Flag(..) => {}
+            Self::Constant(_) | Self::Flag(..) | Self::Mode(..) => {}
         }
     }
 
@@ -123,7 +126,7 @@ impl Formula {
         match self {
             Self::Flag(v, _) => visit(*v),
             Self::And(parts) | Self::Or(parts) => parts.iter().for_each(|p| p.flags(visit)),
-            Self::Constant(_) | Self::Atom(..) => {}
+            Self::Constant(_) | Self::Atom(..) | Self::Mode(..) => {}
         }
     }
 
@@ -172,6 +175,8 @@ pub(crate) trait AtomSource {
     fn graph(&mut self) -> &mut Graph;
     /// The atom for a quantity.
     fn atom(&mut self, quantity: Expr) -> AtomId;
+    /// The definitions of a Boolean signal, each with the slot and mode in which it is in force.
+    fn definitions(&self, signal: VarId) -> Vec<(Option<(u32, f64)>, Expr)>;
 }
 
 /// Builds the formula of a Boolean expression (or of its negation).
@@ -179,7 +184,7 @@ pub(crate) fn build(source: &mut impl AtomSource, e: Expr, positive: bool) -> Fo
     let node = source.graph().node(e);
     match node {
         Node::Const(bits, _) => Formula::Constant((f64::from_bits(bits) != 0.0) == positive),
-        Node::Var(v, _) => Formula::Flag(v, positive),
+        Node::Var(v, _) => variable(source, v, positive),
         Node::Unary(Unary::Not, a) => build(source, a, !positive),
         Node::Binary(op @ (Binary::And | Binary::Or), a, b) => {
             let parts = vec![build(source, a, positive), build(source, b, positive)];
@@ -209,6 +214,24 @@ pub(crate) fn build(source: &mut impl AtomSource, e: Expr, positive: bool) -> Fo
             Formula::Atom(atom, if positive { Relation::Ne } else { Relation::Eq })
         }
     }
+}
+
+/// A Boolean variable; a signal is replaced by its definition, so that it is read as exactly as a
+/// formula written in its place.
+fn variable(source: &mut impl AtomSource, v: VarId, positive: bool) -> Formula {
+    let definitions = source.definitions(v);
+    if definitions.is_empty() {
+        return Formula::Flag(v, positive);
+    }
+    let mut cases = Vec::with_capacity(definitions.len());
+    for (mode, rhs) in definitions {
+        let value = build(source, rhs, positive);
+        cases.push(match mode {
+            None => value,
+            Some((slot, mode)) => Formula::and(vec![Formula::Mode(slot, mode), value]),
+        });
+    }
+    Formula::or(cases)
 }
 
 /// `a relation b`, distributing abs, min and max over the comparison.
