@@ -57,6 +57,8 @@ struct Prepared<'a> {
     label: Vec<String>,
     legend: legend::Legend,
     height: f64,
+    /// Height of the row of event labels between header and axes.
+    labels_above: f64,
 }
 
 struct Layout<'a> {
@@ -137,8 +139,9 @@ impl<'a> Layout<'a> {
         let x = Axis::new(range, self.left, self.left + self.plot_width);
         let ticks = axes::fitting_ticks(&x, SMALL);
         let marks = marks::Marks::new(self.figure, &x);
-        self.cursor += marks.labels_height();
-        let first_top = self.cursor;
+        if let Some(first) = self.shared.first_mut() {
+            first.labels_above = marks.labels_height();
+        }
         let mut marked = Vec::new();
         for prepared in &self.shared {
             let area = panel_area(prepared, self.left, self.plot_width, &mut self.cursor);
@@ -147,11 +150,12 @@ impl<'a> Layout<'a> {
             marked.push((area, y));
             self.cursor = area.bottom() + PANEL_GAP;
         }
-        let header = self.shared.first().map_or(0.0, |p| p.header_height());
         for (area, _) in &marked {
             marks.lines(&mut self.scene, area);
         }
-        marks.labels(&mut self.scene, first_top, first_top + header);
+        if let Some((first, _)) = marked.first() {
+            marks.labels(&mut self.scene, first.y);
+        }
         for (prepared, (area, y)) in self.shared.iter().zip(&marked) {
             prepared.decorate(&mut self.scene, area, self.tick_room);
             curves::draw(&mut self.scene, &prepared.panel.series, &x, y, curves::Kind::OverTime);
@@ -222,7 +226,7 @@ impl Prepared<'_> {
             let x = area.x - 8.0 - tick_room - 8.0 - k as f64 * LABEL * LEADING;
             scene.text(Text::new(x, middle, LABEL, Anchor::Middle, line.clone()).upwards());
         }
-        let top = area.y - self.header_height();
+        let top = area.y - self.labels_above - self.header_height();
         let note = self.ticks.note.clone().unwrap_or_default();
         scene.text(Text::new(area.x, top + SMALL, SMALL, Anchor::Start, note));
         self.legend.draw(scene, area, top);
@@ -231,7 +235,7 @@ impl Prepared<'_> {
 
 /// Reserves the place of a panel below the cursor and returns where its axes are.
 fn panel_area(prepared: &Prepared<'_>, left: f64, width: f64, cursor: &mut f64) -> Rect {
-    *cursor += prepared.header_height();
+    *cursor += prepared.header_height() + prepared.labels_above;
     let area = Rect::new(left, *cursor, width, prepared.height);
     *cursor = area.bottom();
     area
@@ -242,13 +246,13 @@ fn prepare(panel: &Panel, height: f64) -> Prepared<'_> {
     let y = Range::of(values).padded();
     let ticks = axes::vertical_ticks(&Axis::new(y, height, 0.0));
     let label = wrapped_label(&vertical_label(panel), height);
-    Prepared { panel, y, ticks, label, legend: legend::Legend::default(), height }
+    Prepared { panel, y, ticks, label, legend: legend::Legend::default(), height, labels_above: 0.0 }
 }
 
 /// The key of a panel, leaving room for the note of the vertical axis.
 fn key_beside_note(prepared: &Prepared<'_>, width: f64) -> legend::Legend {
     let note = prepared.ticks.note.as_ref().map_or(0.0, |n| font::width(n, SMALL, Weight::Regular) + 16.0);
-    legend::Legend::new(prepared.panel, !shares_unit(prepared.panel), width - note, width)
+    legend::Legend::new(prepared.panel, !shares_unit(prepared.panel), width - note)
 }
 
 /// The axis label: as given, else the only curve's name, else the unit all curves share.

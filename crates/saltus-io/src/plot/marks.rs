@@ -71,15 +71,11 @@ impl Marks {
         scene.path(segments.collect(), Paint::stroke(Stroke::dashed(colour, 0.8, 1.5, 2.5)));
     }
 
-    /// The row of labels that ends at `top`, tied to the panel that starts at `panel`.
-    pub fn labels(&self, scene: &mut Scene, top: f64, panel: f64) {
+    /// The row of labels above the panel that starts at `top`.
+    pub fn labels(&self, scene: &mut Scene, top: f64) {
         for (at, text) in &self.labels {
-            let mut text = text.clone();
-            text.y = top - 5.0;
-            scene.text(text);
-            if panel - top < 1.0 {
-                scene.line((*at, top - 2.0), (*at, panel), Stroke::solid(Colour::FRAME, 0.8));
-            }
+            scene.text(Text { y: top - 5.0, ..text.clone() });
+            scene.line((*at, top - 2.0), (*at, top), Stroke::solid(Colour::FRAME, 0.8));
         }
     }
 }

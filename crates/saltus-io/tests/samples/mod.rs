@@ -144,6 +144,35 @@ pub fn phase_plot() -> Figure {
     }
 }
 
+/// Many curves, many automata, many events in a narrow picture.
+pub fn crowded() -> Figure {
+    let wave = |k: usize| sampled(0.0, 10.0, 300, |t| (t + k as f64).sin() * (1.0 + k as f64 / 4.0));
+    let curves = (1..=10).map(|k| series(&format!("agents[{k}].velocity"), "m/s", vec![wave(k)])).collect();
+    let modes = ["Search", "Approach", "Grasp", "Return", "Charge"];
+    let band = |k: usize| {
+        let mut t = 0.0;
+        let mut spans = vec![];
+        for j in 0.. {
+            let stay = 0.15 + ((j * 37 + k * 11) % 23) as f64 / 12.0;
+            let mode = modes[(j + k) % modes.len()].into();
+            spans.push(ModeSpan { t0: t, t1: (t + stay).min(10.0), mode });
+            t += stay;
+            if t >= 10.0 {
+                break;
+            }
+        }
+        Band { automaton: format!("agents[{k}].task"), spans }
+    };
+    let marks = (0..40).map(|k| Mark { t: 0.1 + k as f64 * 0.247, label: format!("contact {k}") }).collect();
+    Figure {
+        title: "A team of ten agents that search, grasp and return".into(),
+        panels: vec![panel(curves)],
+        bands: (1..=6).map(band).collect(),
+        marks,
+        x_label: "time [s]".into(),
+    }
+}
+
 /// Data no figure should stumble over.
 pub fn awkward() -> Figure {
     let gap = vec![(0.0, 1.0), (1.0, f64::NAN), (2.0, 3.0), (3.0, f64::INFINITY), (4.0, 2.0), (5.0, 2.5)];
@@ -171,6 +200,7 @@ pub fn all() -> Vec<(&'static str, Figure)> {
         ("chattering", thermostat(60.0)),
         ("long_labels", long_labels()),
         ("phase_plot", phase_plot()),
+        ("crowded", crowded()),
         ("awkward", awkward()),
         ("empty", Figure::default()),
     ]
