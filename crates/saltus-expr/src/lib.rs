@@ -4,6 +4,7 @@
 pub mod derivative;
 pub mod display;
 pub mod graph;
+pub mod interval;
 pub mod jet;
 pub mod lookup;
 pub mod plan;
@@ -18,6 +19,7 @@ pub use derivative::Tangent;
 pub use graph::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
 };
+pub use interval::Boxes;
 pub use plan::{FlowPlan, PlanBlock, PlanFault};
 pub use program::{Op, Program, Programs, Reg};
 pub use vm::Departure;

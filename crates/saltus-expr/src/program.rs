@@ -133,9 +133,6 @@ impl Hash for Program {
     }
 }
 
-/// Whole powers up to this one are multiplied out where the exponent is a constant.
-const GREATEST_WHOLE_POWER: f64 = 64.0;
-
 impl Program {
     /// Flattens `outputs` and says which variable each input stands for. A power whose exponent is
     /// a small whole constant becomes a whole power, which exists for every base.
@@ -264,7 +261,7 @@ impl Builder {
         let op = match graph.node(e) {
             Node::Const(..) | Node::Var(..) => return,
             Node::Unary(op, a) => Op::Unary(op, reg(a)),
-            Node::Binary(Binary::Pow, a, b) => match whole_exponent(graph, b) {
+            Node::Binary(Binary::Pow, a, b) => match graph.whole_exponent(b) {
                 Some(n) => Op::Powi(reg(a), n),
                 None => Op::Binary(Binary::Pow, reg(a), reg(b)),
             },
@@ -286,11 +283,6 @@ impl Builder {
             tables.len() as u32 - 1
         })
     }
-}
-
-fn whole_exponent(graph: &Graph, exponent: Expr) -> Option<i32> {
-    let value = graph.constant(exponent)?;
-    (value.fract() == 0.0 && value.abs() <= GREATEST_WHOLE_POWER).then_some(value as i32)
 }
 
 /// One shared copy of every distinct program.

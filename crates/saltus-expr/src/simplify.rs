@@ -262,7 +262,8 @@ impl Graph {
         }
     }
 
-    fn whole_exponent(&self, e: Expr) -> Option<i32> {
+    /// The exponent of a power that is formed by multiplication.
+    pub(crate) fn whole_exponent(&self, e: Expr) -> Option<i32> {
         let value = self.constant(e)?;
         (value.fract() == 0.0 && value.abs() <= GREATEST_WHOLE_POWER).then_some(value as i32)
     }

@@ -314,8 +314,9 @@ impl Interval {
     pub fn modulo(self, divisor: Interval) -> Enclosure {
         let quotient = self.divide(divisor);
         let direct = self - divisor * quotient.range.floor();
-        // The computed remainder misses the range from 0 to the divisor by its rounding at most.
-        let slack = 4.0 * f64::EPSILON * self.magnitude();
+        // The computed remainder misses the range from 0 to the divisor by rounding, or because the
+        // quotient vanished by underflow.
+        let slack = 4.0 * f64::EPSILON * self.magnitude() + 2.0 * f64::from_bits(1) * divisor.magnitude();
         let slack = Interval::new(-slack, slack);
         let within = divisor.hull(Interval::point(0.0)) + slack;
         Enclosure { range: direct.intersection(within), defined: quotient.defined }
@@ -470,7 +471,7 @@ impl Interval {
         }
         let defined = !(y.contains(0.0) && x.contains(0.0));
         let straight = step(PI, 1);
-        if y.contains(0.0) && x.lo < 0.0 {
+        if y.contains(0.0) && x.lo <= 0.0 {
             return Enclosure { range: Interval::new(-straight, straight), defined };
         }
         let corner = |y: f64, x: f64| {
