@@ -488,19 +488,15 @@ impl<'t> Lexer<'t> {
     }
 
     fn punctuation(&mut self) -> bool {
-        let Some(&(text, kind)) = PUNCTUATION.iter().find(|(text, _)| self.rest().starts_with(text)) else {
-            return false;
-        };
-        // `0.5` needs its zero, and `.5` would otherwise read as the member 5.
-        if kind == Kind::Dot && self.rest()[1..].starts_with(|c: char| c.is_ascii_digit()) {
+        let mut bytes = self.rest().bytes();
+        let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+        if first == b'.' && second.is_ascii_digit() {
             self.point_first();
             return true;
         }
-        if SLIPS.iter().any(|slip| slip.text.starts_with(text) && self.rest().starts_with(slip.text)) {
-            return false;
-        }
+        let Some((kind, length)) = punctuation_of(first, second) else { return false };
         let start = self.at;
-        self.at += text.len();
+        self.at += length;
         self.push(kind, start);
         true
     }
@@ -609,38 +605,49 @@ pub(crate) fn unescaped(c: char) -> Option<char> {
     }
 }
 
-/// Longer spellings first.
-const PUNCTUATION: &[(&str, Kind)] = &[
-    (":=", Kind::Becomes),
-    ("->", Kind::Arrow),
-    ("..", Kind::Range),
-    (".*", Kind::DotStar),
-    ("./", Kind::DotSlash),
-    (".^", Kind::DotCaret),
-    ("<=", Kind::LessEqual),
-    (">=", Kind::GreaterEqual),
-    ("==", Kind::EqualEqual),
-    ("!=", Kind::NotEqual),
-    ("(", Kind::LeftParen),
-    (")", Kind::RightParen),
-    ("[", Kind::LeftBracket),
-    ("]", Kind::RightBracket),
-    ("{", Kind::LeftBrace),
-    ("}", Kind::RightBrace),
-    (",", Kind::Comma),
-    (";", Kind::Semicolon),
-    (":", Kind::Colon),
-    ("=", Kind::Equals),
-    (".", Kind::Dot),
-    ("'", Kind::Prime),
-    ("+", Kind::Plus),
-    ("-", Kind::Minus),
-    ("*", Kind::Star),
-    ("/", Kind::Slash),
-    ("^", Kind::Caret),
-    ("<", Kind::Less),
-    (">", Kind::Greater),
-];
+/// The punctuation that two bytes begin with, and its length; none if they are a slip.
+fn punctuation_of(first: u8, second: u8) -> Option<(Kind, usize)> {
+    let long = match (first, second) {
+        (b':', b'=') => Kind::Becomes,
+        (b'-', b'>') => Kind::Arrow,
+        (b'.', b'.') => Kind::Range,
+        (b'.', b'*') => Kind::DotStar,
+        (b'.', b'/') => Kind::DotSlash,
+        (b'.', b'^') => Kind::DotCaret,
+        (b'<', b'=') => Kind::LessEqual,
+        (b'>', b'=') => Kind::GreaterEqual,
+        (b'=', b'=') => Kind::EqualEqual,
+        (b'!', b'=') => Kind::NotEqual,
+        (b'*', b'*' | b'=') | (b'<', b'>') | (b'=', b'<' | b'>') | (b'+' | b'-' | b'/', b'=') => return None,
+        _ => return single_punctuation(first).map(|kind| (kind, 1)),
+    };
+    Some((long, 2))
+}
+
+fn single_punctuation(byte: u8) -> Option<Kind> {
+    Some(match byte {
+        b'(' => Kind::LeftParen,
+        b')' => Kind::RightParen,
+        b'[' => Kind::LeftBracket,
+        b']' => Kind::RightBracket,
+        b'{' => Kind::LeftBrace,
+        b'}' => Kind::RightBrace,
+        b',' => Kind::Comma,
+        b';' => Kind::Semicolon,
+        b':' => Kind::Colon,
+        b'=' => Kind::Equals,
+        b'.' => Kind::Dot,
+        b'\'' => Kind::Prime,
+        b'+' => Kind::Plus,
+        b'-' => Kind::Minus,
+        b'*' => Kind::Star,
+        b'/' => Kind::Slash,
+        b'^' => Kind::Caret,
+        b'<' => Kind::Less,
+        b'>' => Kind::Greater,
+        _ => return None,
+    })
+}
 
 struct Slip {
     text: &'static str,
