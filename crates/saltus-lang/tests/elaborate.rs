@@ -7,10 +7,14 @@ mod dump;
 mod arrays;
 #[path = "elaborate/components.rs"]
 mod components;
+#[path = "elaborate/diagnostics.rs"]
+mod diagnostics;
 #[path = "elaborate/flat.rs"]
 mod flat;
 #[path = "elaborate/helicopter.rs"]
 mod helicopter;
+#[path = "elaborate/units.rs"]
+mod units;
 
 use saltus_lang::{Compiled, Severity, compile};
 

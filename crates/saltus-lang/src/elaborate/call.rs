@@ -104,14 +104,13 @@ impl<'a> Elaborator<'a> {
         let name = &function.text;
         let symbols = &self.program.files[self.scope(env.scope).file].symbols;
         let own = symbols.iter().filter(|(_, s)| matches!(s, Symbol::Function(_))).map(|(n, _)| n.as_str());
-        let hint = did_you_mean(name, own.chain(builtin::names().map(|n| -> &str { n })));
-        let hint = hint.or_else(|| match symbols.get(name) {
+        let hint = match symbols.get(name) {
             Some(Symbol::Class(_)) => {
                 Some(format!("`{name}` is a class: make an instance, `part: {name}(...)`"))
             }
             _ if name == "ln" => Some("the natural logarithm is `log`".into()),
-            _ => None,
-        });
+            _ => did_you_mean(name, own.chain(builtin::names().map(|n| -> &str { n }))),
+        };
         let message = format!("there is no function `{name}`");
         self.report(hinted(Diagnostic::error(codes::UNKNOWN_NAME, function.span, message), hint))
     }

@@ -14,10 +14,10 @@ use saltus_model::{Automaton, AutomatonId, Block, EventId, EventInput, Instance,
 use std::collections::HashMap;
 
 /// Component instances a model may have.
-const MOST_INSTANCES: usize = 250_000;
+const MOST_INSTANCES: usize = 100_000;
 
-/// How deeply components may contain one another.
-const DEEPEST: usize = 50;
+/// How deeply components and modes may contain one another.
+const DEEPEST: usize = 64;
 
 /// What a class body is instantiated with.
 struct Blueprint<'a> {
@@ -146,7 +146,9 @@ impl<'a> Elaborator<'a> {
         }
         self.declare_variables(scope, &tree.body, arguments, outer, element);
         self.check_arguments(scope, tree, arguments);
+        self.depth += 1;
         self.declare_parts(scope, &tree.body);
+        self.depth -= 1;
         self.open_classes.pop();
         Ok(scope)
     }
@@ -322,8 +324,8 @@ impl<'a> Elaborator<'a> {
         if let Some(start) = self.open_classes.iter().position(|c| *c == id) {
             return Err(self.class_recursion(start, id, class.span));
         }
-        if self.open_classes.len() >= DEEPEST {
-            let message = format!("components contain one another more than {DEEPEST} levels deep");
+        if self.depth >= DEEPEST {
+            let message = format!("modes and components are nested more than {DEEPEST} levels deep");
             return Err(self.report(Diagnostic::error(codes::TOO_DEEP, class.span, message)));
         }
         let env = Env::new(scope);
@@ -440,6 +442,11 @@ impl<'a> Elaborator<'a> {
     }
 
     fn declare_mode_body(&mut self, outer: ScopeId, mode: ModeId, tree: &'a ast::Mode, path: String) {
+        if self.depth >= DEEPEST {
+            let message = format!("modes and components are nested more than {DEEPEST} levels deep");
+            self.report(Diagnostic::error(codes::TOO_DEEP, tree.name.span, message));
+            return;
+        }
         let (file, instance, measured) =
             (self.scope(outer).file, self.scope(outer).instance, self.scope(outer).measured);
         let scope = self.add_scope(Scope {
@@ -455,7 +462,9 @@ impl<'a> Elaborator<'a> {
         });
         self.scopes[outer.0].inner.push(ModeScope { scope, tree });
         self.declare_variables(scope, &tree.body, &[], None, (Shape::Scalar, 0));
+        self.depth += 1;
         self.declare_parts(scope, &tree.body);
+        self.depth -= 1;
     }
 
     /// The position of the initial mode; the first one if that is not clear.

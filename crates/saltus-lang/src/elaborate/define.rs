@@ -92,9 +92,9 @@ impl<'a> Elaborator<'a> {
             StatementKind::Equation { lhs, rhs } => self.equation(env, lhs, rhs, span),
             StatementKind::Hold(list) => list.iter().for_each(|path| self.hold(env, path)),
             StatementKind::For { variable, from, to, body } => {
-                let Ok(range) = self.range(env, from, to) else { return };
+                let Ok(range) = self.range(env, from, to, from.span.to(to.span)) else { return };
                 for k in range {
-                    if self.spend(1, span).is_err() {
+                    if self.exhausted() {
                         return;
                     }
                     let local = self.index_local(env, &variable.text, k);

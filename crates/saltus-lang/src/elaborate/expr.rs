@@ -338,10 +338,9 @@ impl<'a> Elaborator<'a> {
         range: (&ast::Expr, &ast::Expr),
         span: Span,
     ) -> Elaborated<Vec<Value>> {
-        let range = self.range(env, range.0, range.1)?;
+        let range = self.range(env, range.0, range.1, span)?;
         let mut values = Vec::new();
         for k in range {
-            self.spend(1, span)?;
             let local = self.index_local(env, &variable.text, k);
             values.push(self.expr(Env { locals: Some(&local), ..env }, tree)?);
         }
@@ -354,9 +353,13 @@ impl<'a> Elaborator<'a> {
         env: Env<'_>,
         from: &ast::Expr,
         to: &ast::Expr,
+        span: Span,
     ) -> Elaborated<std::ops::RangeInclusive<i64>> {
         let (first, last) = (self.whole_number(env, from), self.whole_number(env, to));
-        Ok(first?..=last?)
+        let (first, last) = (first?, last?);
+        let count = usize::try_from(last.saturating_sub(first).saturating_add(1)).unwrap_or(0);
+        self.spend(count, span)?;
+        Ok(first..=last)
     }
 
     /// A running index as a local name.

@@ -35,7 +35,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use value::{Elaborated, Reported, Value};
 
 /// Scalar operations a model may need before it is refused as too large.
-const WORK_LIMIT: usize = 50_000_000;
+const WORK_LIMIT: usize = 10_000_000;
 
 /// What became of a model text.
 #[derive(Debug)]

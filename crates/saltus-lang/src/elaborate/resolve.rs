@@ -9,7 +9,7 @@ use super::{Elaborator, Env};
 use crate::ast::{self, DeclarationKind, ExprKind};
 use crate::suggest::did_you_mean;
 use crate::{Diagnostic, codes};
-use saltus_expr::{Expr, Sort, VarId};
+use saltus_expr::{Expr, Node, Sort, VarId};
 use saltus_model::{Assigned, Span, Variable, VariableKind};
 
 /// Scalar variables a model may have.
@@ -356,7 +356,8 @@ impl<'a> Elaborator<'a> {
                 Some(Given::Interval(low, high)) => Some(Assigned::Interval(low.at(k), high.at(k))),
                 None => None,
             };
-            let start = if kind == VariableKind::Parameter { self.set_start(&name, start) } else { start };
+            let start =
+                if kind.is_settable() { self.set_start(&name, start, &resolved, tree.span)? } else { start };
             let unit = unit.clone();
             let sort = resolved.sort;
             self.add_variable(Variable { name, kind, sort, unit, start, owner, span: tree.span }, Some(id));
@@ -380,12 +381,26 @@ impl<'a> Elaborator<'a> {
     }
 
     /// The value set from outside, if there is one.
-    fn set_start(&mut self, name: &str, start: Option<Assigned>) -> Option<Assigned> {
+    fn set_start(
+        &mut self,
+        name: &str,
+        start: Option<Assigned>,
+        resolved: &Resolved,
+        span: Span,
+    ) -> Elaborated<Option<Assigned>> {
         let set = self.set;
-        match set.iter().rev().find(|(path, _)| path == name) {
-            Some(&(_, value)) => Some(Assigned::Value(self.graph().real(value))),
-            None => start,
+        let Some(&(_, value)) = set.iter().rev().find(|(path, _)| path == name) else { return Ok(start) };
+        let fits = match resolved.sort {
+            Sort::Real => true,
+            Sort::Integer => value.fract() == 0.0,
+            Sort::Boolean => value == 0.0 || value == 1.0,
+        };
+        if !fits {
+            let message = format!("`{name}` is {} and cannot be set to {value}", sort_name(resolved.sort));
+            return Err(self.report(Diagnostic::error(codes::WRONG_SORT, span, message)));
         }
+        let constant = self.graph().intern(Node::Const(value.to_bits(), resolved.sort));
+        Ok(Some(Assigned::Value(constant)))
     }
 
     /// Adds a variable with the declaration it comes from.

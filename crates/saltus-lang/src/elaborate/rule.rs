@@ -246,9 +246,9 @@ impl<'a> Elaborator<'a> {
                     }
                 }
                 ast::Action::For { variable, from, to, body, span } => {
-                    let Ok(range) = self.range(env, from, to) else { continue };
+                    let Ok(range) = self.range(env, from, to, *span) else { continue };
                     for k in range {
-                        if self.spend(1, *span).is_err() {
+                        if self.exhausted() {
                             return;
                         }
                         let local = self.index_local(env, &variable.text, k);

@@ -34,10 +34,7 @@ fn whole_array_equations() {
          z[1] = A[1,1] * x[1] + A[1,2] * x[2] + A[1,3] * x[3]
          z[2] = A[2,1] * x[1] + A[2,2] * x[2] + A[2,3] * x[3]",
     );
-    same(
-        "output z[3]; z = y * A",
-        "output z[3]; for k in 1..3 { z[k] = y[1] * A[1,k] + y[2] * A[2,k] }",
-    );
+    same("output z[3]; z = y * A", "output z[3]; for k in 1..3 { z[k] = y[1] * A[1,k] + y[2] * A[2,k] }");
     same(
         "output z[2, 2] = A * transpose(A)",
         "output z[2, 2]
@@ -56,11 +53,23 @@ fn folds_over_arrays() {
     same("output z = sum(x)", "output z = x[1] + x[2] + x[3]");
     same("output z = sum(x[i] * i for i in 1..3)", "output z = x[1] + x[2] * 2 + x[3] * 3");
     same("output z = product(x[i] for i in 2..3)", "output z = x[2] * x[3]");
-    same("output z = max(x) - min(x[1], 0, x[2])", "output z = max(max(x[1], x[2]), x[3]) - min(min(x[1], 0), x[2])");
-    same("output z = dot(x, b) + norm(x)", "output z = x[1]*b[1] + x[2]*b[2] + x[3]*b[3] + sqrt(x[1]^2 + x[2]^2 + x[3]^2)");
-    same("output z[3] = cross(x, b)", "output z[3] = [x[2]*b[3] - x[3]*b[2], x[3]*b[1] - x[1]*b[3], x[1]*b[2] - x[2]*b[1]]");
+    same(
+        "output z = max(x) - min(x[1], 0, x[2])",
+        "output z = max(max(x[1], x[2]), x[3]) - min(min(x[1], 0), x[2])",
+    );
+    same(
+        "output z = dot(x, b) + norm(x)",
+        "output z = x[1]*b[1] + x[2]*b[2] + x[3]*b[3] + sqrt(x[1]^2 + x[2]^2 + x[3]^2)",
+    );
+    same(
+        "output z[3] = cross(x, b)",
+        "output z[3] = [x[2]*b[3] - x[3]*b[2], x[3]*b[1] - x[1]*b[3], x[1]*b[2] - x[2]*b[1]]",
+    );
     same("output z[2] = [i * x[i] for i in 1..2]", "output z[2] = [1 * x[1], 2 * x[2]]");
-    same("when all(x > 0) { y := 0 * y }", "when x[1] > 0 and x[2] > 0 and x[3] > 0 { y[1] := 0 * y[1]; y[2] := 0 * y[2] }");
+    same(
+        "when all(x > 0) { y := 0 * y }",
+        "when x[1] > 0 and x[2] > 0 and x[3] > 0 { y[1] := 0 * y[1]; y[2] := 0 * y[2] }",
+    );
     same("output z = size(x) + size(A, 2) + zeros(2)[1] + ones(2, 2)[2, 1]", "output z = 3 + 3 + 0.0 + 1.0");
     same("output z = sum(x[i] for i in 2..1) + 1", "output z = 1");
 }

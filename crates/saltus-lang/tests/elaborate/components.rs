@@ -229,7 +229,15 @@ fn sizes_follow_parameters_set_from_outside() {
     let none = |p: &str| Err(format!("no {p}"));
     let set = [("n".to_string(), 3.0), ("k".to_string(), 3.0)];
     let system = compile_with("m.salt", text, None, &set, &none).system.expect("no errors");
-    assert_eq!(system.root.equations.iter().filter(|e| matches!(e.target, saltus_model::Target::Derivative(_))).count(), 12);
+    assert_eq!(
+        system
+            .root
+            .equations
+            .iter()
+            .filter(|e| matches!(e.target, saltus_model::Target::Derivative(_)))
+            .count(),
+        12
+    );
     let names: Vec<&str> = system.structural.iter().map(|&v| system.variable(v).name.as_str()).collect();
     assert_eq!(names, ["n", "k", "cells[1].n", "cells[2].n", "cells[3].n"]);
 }

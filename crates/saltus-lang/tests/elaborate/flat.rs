@@ -40,10 +40,7 @@ fn run_block_and_names_for_reports() {
     );
     let system = compiled.system.expect("no errors");
     let names: Vec<&str> = system.root.reactions.iter().map(|r| r.name.as_str()).collect();
-    assert_eq!(
-        names,
-        ["when x <= 0 [m] and v < 0", "every i * 0.5 (i = 1)", "every i * 0.5 (i = 2)"]
-    );
+    assert_eq!(names, ["when x <= 0 [m] and v < 0", "every i * 0.5 (i = 1)", "every i * 0.5 (i = 2)"]);
     assert_eq!(super::dump::expr(&system, system.run.until.expect("given")), "4 * stop_time");
     let panels = &system.run.panels;
     assert_eq!(panels[0].series.iter().map(|s| s.0.as_str()).collect::<Vec<_>>(), ["x", "v"]);
