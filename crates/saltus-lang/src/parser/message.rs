@@ -166,4 +166,18 @@ mod tests {
         assert_eq!(similar_keyword("sttae"), Some("state"));
         assert_eq!(similar_keyword("voltage"), None);
     }
+
+    #[test]
+    fn keywords_are_reserved_everywhere_and_nothing_else_is() {
+        for word in Keyword::WORDS {
+            for text in [format!("fn f({word}) = 1"), format!("model A {{ signal {word} }}")] {
+                let codes: Vec<_> = crate::parse(0, &text).1.iter().map(|d| d.code).collect();
+                assert_eq!(codes, [RESERVED_WORD], "{text}");
+            }
+        }
+        for word in ["until", "plot", "over", "history", "time", "pi", "Real", "array", "sum", "der"] {
+            let text = format!("model A {{ signal {word} = 1; {word} = {word} + {word}; hold {word} }}");
+            assert_eq!(crate::parse(0, &text).1, [], "{text}");
+        }
+    }
 }
