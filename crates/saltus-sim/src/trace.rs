@@ -20,6 +20,14 @@ pub struct Segment {
     degree: u32,
 }
 
+impl Segment {
+    /// The inner ends of so many equal parts.
+    fn divide(&self, parts: usize, times: &mut Vec<f64>) {
+        let step = (self.end - self.start) / parts as f64;
+        times.extend((1..parts).map(|k| self.start + k as f64 * step));
+    }
+}
+
 /// What holds between two rounds, or between a round and the next instant.
 #[derive(Clone, Debug)]
 pub struct Epoch {
@@ -187,16 +195,26 @@ pub enum Sampling {
     PerSegment(usize),
     /// At whole multiples of a period, and at the ends of pieces.
     Every(f64),
+    /// Evenly inside each polynomial, neighbours at most `apart`, but at least so many, and its end.
+    Spaced {
+        /// Greatest distance of neighbours in time.
+        apart: f64,
+        /// Fewest points inside a polynomial.
+        least: usize,
+    },
 }
+
+/// More points inside one polynomial show nothing new.
+const MOST_PER_SEGMENT: f64 = 100_000.0;
 
 impl Sampling {
     fn times(self, segment: &Segment, times: &mut Vec<f64>) {
         times.clear();
         match self {
-            Self::PerSegment(inner) => {
-                let parts = inner + 1;
-                let step = (segment.end - segment.start) / parts as f64;
-                times.extend((1..parts).map(|k| segment.start + k as f64 * step));
+            Self::PerSegment(inner) => segment.divide(inner + 1, times),
+            Self::Spaced { apart, least } => {
+                let parts = ((segment.end - segment.start) / apart).ceil().clamp(1.0, MOST_PER_SEGMENT);
+                segment.divide((parts as usize).max(least + 1), times);
             }
             Self::Every(period) => {
                 let mut k = (segment.start / period).floor() + 1.0;
