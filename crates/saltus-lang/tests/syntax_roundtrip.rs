@@ -439,6 +439,13 @@ model A(lo = 1.50,
 }
 
 #[test]
+fn empty_lines_stay_one() {
+    let text = "use \"a\"\n\n\nparam g = 1\n\n// c\n\nparam h = 2\nmodel A {\n\n    run {\n        seed 1\n\n        until 2\n    }\n\n}\n";
+    let expected = "use \"a\"\n\nparam g = 1\n\n// c\n\nparam h = 2\nmodel A {\n    run {\n        seed 1\n\n        until 2\n    }\n}\n";
+    assert_eq!(format(text).unwrap(), expected);
+}
+
+#[test]
 fn long_blocks_go_on_several_lines() {
     let long = "x".repeat(60);
     let text = format!("model A {{ flow {{ {long} = {long} }} }}");

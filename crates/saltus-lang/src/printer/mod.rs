@@ -98,6 +98,20 @@ impl Original<'_> {
         self.between(token_end.max(comment_end), place).matches('\n').count()
     }
 
+    /// Where an element begins: at its place, or at the word before it that the tree does not
+    /// place (`param`, `until`).
+    fn element_start(&self, place: u32) -> u32 {
+        let tokens = self.tokens.partition_point(|t| t.start < place);
+        match tokens.checked_sub(1).map(|last| self.tokens[last]) {
+            Some(Token { kind: Kind::Name | Kind::Keyword(_), start, end, .. })
+                if !self.between(end, place).contains('\n') =>
+            {
+                start
+            }
+            _ => place,
+        }
+    }
+
     /// The number that begins at or after a place, as written.
     fn number_at(&self, start: u32) -> Option<&str> {
         let first = self.tokens.partition_point(|t| t.start < start);
@@ -182,8 +196,9 @@ impl Printer<'_> {
 
     /// Prepares for an element: its comments, and the empty line the author left before it.
     fn before_element(&mut self, span: Span, first: bool) {
-        let first = self.comments_before(span.start, first);
-        if !first && self.original.as_ref().is_some_and(|o| o.line_ends_before(span.start) > 1) {
+        let start = self.original.as_ref().map_or(0, |original| original.element_start(span.start));
+        let first = self.comments_before(start, first);
+        if !first && self.original.as_ref().is_some_and(|o| o.line_ends_before(start) > 1) {
             self.end_line();
         }
     }
