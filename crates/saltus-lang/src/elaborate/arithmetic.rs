@@ -16,8 +16,8 @@ impl Elaborator<'_> {
         self.numeric(a, span)?;
         self.numeric(b, span)?;
         match op {
-            BinaryOp::Add => self.sum_like(Binary::Add, a, b, "added quantities differ", span),
-            BinaryOp::Sub => self.sum_like(Binary::Sub, a, b, "subtracted quantities differ", span),
+            BinaryOp::Add => self.sum_like(Binary::Add, a, b, "added quantities", span),
+            BinaryOp::Sub => self.sum_like(Binary::Sub, a, b, "subtracted quantities", span),
             BinaryOp::Mul => self.product(a, b, span),
             BinaryOp::ElementMul => self.element_product(a, b, span),
             BinaryOp::Div if b.shape != Shape::Scalar => {
@@ -253,7 +253,7 @@ impl Elaborator<'_> {
         }
         self.numeric(a, span)?;
         self.numeric(b, span)?;
-        self.same_measure(a.measure, b.measure, "compared quantities differ", span);
+        self.same_measure(a.measure, b.measure, "compared quantities", span);
         match op {
             Comparison::Lt => self.elementwise(Binary::Lt, a, b, Measure::Plain, span),
             Comparison::Le => self.elementwise(Binary::Le, a, b, Measure::Plain, span),
@@ -278,7 +278,7 @@ impl Elaborator<'_> {
         if real && !(guard && op == Comparison::Eq) && self.flows(a, b) {
             return Err(self.real_equality(op, span));
         }
-        self.same_measure(a.measure, b.measure, "compared quantities differ", span);
+        self.same_measure(a.measure, b.measure, "compared quantities", span);
         let equal = self.elementwise(Binary::Eq, a, b, Measure::Plain, span)?;
         if op == Comparison::Ne { self.map(Unary::Not, &equal, Measure::Plain, span) } else { Ok(equal) }
     }

@@ -198,7 +198,7 @@ impl Elaborator<'_> {
         let [a, b] = self.arguments(name, values, span)?;
         self.numeric(a, span)?;
         self.numeric(b, span)?;
-        let common = self.same_measure(a.measure, b.measure, "the arguments differ", span);
+        let common = self.same_measure(a.measure, b.measure, "the arguments", span);
         let (op, measure) = match name {
             "mod" => (Binary::Mod, common),
             "hypot" => (Binary::Hypot, common),
@@ -214,7 +214,7 @@ impl Elaborator<'_> {
         let op = if name == "min" { Binary::Min } else { Binary::Max };
         let mut result = values[0].clone();
         for value in &values[1..] {
-            result = self.sum_like(op, &result, value, "the arguments differ", span)?;
+            result = self.sum_like(op, &result, value, "the arguments", span)?;
         }
         Ok(result)
     }
@@ -244,7 +244,7 @@ impl Elaborator<'_> {
                         _ => self.numeric(value, span)?,
                     }
                 }
-                let measure = self.common_measure(&values, "the values differ", span);
+                let measure = self.common_measure(&values, "the values", span);
                 let stacked = self.stack(values, span)?;
                 self.fold_items(function, &Value { measure, ..stacked }, span)
             }

@@ -200,7 +200,7 @@ impl Search<'_> {
                 return None;
             }
             match self.follow(step, &modes) {
-                Some(Followed::Definition(next)) => {
+                Some(next) => {
                     if let Some(&at) = position.get(&self.definitions[next].signal) {
                         // The same definition must be the one on the path: else it is another mode.
                         if path[at].definition == next {
@@ -238,7 +238,7 @@ impl Search<'_> {
     }
 
     /// The next definition of a signal read by a step that fits the modes chosen so far.
-    fn follow(&self, step: &mut Step, modes: &HashMap<AutomatonId, ModeId>) -> Option<Followed> {
+    fn follow(&self, step: &mut Step, modes: &HashMap<AutomatonId, ModeId>) -> Option<usize> {
         let reads = &self.definitions[step.definition].reads;
         let mut skip = step.edge;
         for &signal in reads.iter().filter(|s| self.inside.contains(s)) {
@@ -250,16 +250,12 @@ impl Search<'_> {
                 step.edge += 1;
                 let fits = |(a, m): &(AutomatonId, ModeId)| modes.get(a).is_none_or(|chosen| chosen == m);
                 if self.definitions[next].modes.iter().all(fits) {
-                    return Some(Followed::Definition(next));
+                    return Some(next);
                 }
             }
         }
         None
     }
-}
-
-enum Followed {
-    Definition(usize),
 }
 
 #[cfg(test)]

@@ -351,7 +351,7 @@ impl<'a> Elaborator<'a> {
             })?);
         }
         self.scopes[scope.0].instances.extend(made.iter().map(|&s| (span, s)));
-        self.enter(scope, name, Entity::Instances(shape, made));
+        self.enter(scope, name, Entity::Instances(shape, made.into()));
         Ok(())
     }
 

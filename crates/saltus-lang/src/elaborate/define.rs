@@ -185,7 +185,7 @@ impl<'a> Elaborator<'a> {
             self.block(owner).equations.push(Equation { target, rhs, span });
         }
         if self.declarations[cells.declaration.0].kind == DeclarationKind::Input {
-            self.connected.extend(&cells.vars);
+            self.connected.extend(cells.vars.iter());
         }
     }
 
@@ -332,8 +332,8 @@ impl<'a> Elaborator<'a> {
                 let items: Vec<Expr> = free.iter().map(|&p| v.at(p)).collect();
                 Value { shape: Shape::Vector(items.len()), items, ..v }
             });
-            let vars: Vec<_> = free.iter().map(|&p| cells.vars[p]).collect();
-            let rest = Cells { shape: Shape::Vector(vars.len()), vars, ..cells };
+            let vars = free.iter().map(|&p| cells.vars[p]).collect();
+            let rest = Cells { shape: Shape::Vector(free.len()), vars, ..cells };
             if !free.is_empty() {
                 self.equate(scope, &rest, false, given, tree.span, value.span);
             }

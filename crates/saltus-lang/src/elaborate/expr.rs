@@ -277,7 +277,7 @@ impl<'a> Elaborator<'a> {
                 return Err(self.report(Diagnostic::error(codes::WRONG_SHAPE, span, message)));
             }
         };
-        let measure = self.same_measure(a.measure, b.measure, "the branches differ", span);
+        let measure = self.same_measure(a.measure, b.measure, "the branches", span);
         self.spend(shape.len(), span)?;
         let real = a.sort != b.sort;
         let graph = &mut self.system.graph;

@@ -8,16 +8,20 @@ use crate::{Diagnostic, ast, codes};
 use saltus_model::Span;
 
 impl Elaborator<'_> {
-    /// The common measure of two quantities that are added, compared or assigned; `what` says so
-    /// in the message.
+    /// The common measure of two quantities that are added, compared or assigned; `what` names them
+    /// in the message. After a clash nothing more is said about the result.
     pub(super) fn same_measure(&mut self, a: Measure, b: Measure, what: &str, span: Span) -> Measure {
         match (a, b) {
             (Measure::Known(x), Measure::Known(y)) if x != y => {
                 self.report(
-                    Diagnostic::error(codes::UNIT_CLASH, span, format!("{what}: [{x}] and [{y}]"))
-                        .label("different units"),
+                    Diagnostic::error(
+                        codes::UNIT_CLASH,
+                        span,
+                        format!("{what} have different units: [{x}] and [{y}]"),
+                    )
+                    .label("different units"),
                 );
-                a
+                Measure::Plain
             }
             (Measure::Known(x), Measure::Unknown) | (Measure::Unknown, Measure::Known(x)) => {
                 if !x.is_one() {
@@ -25,7 +29,7 @@ impl Elaborator<'_> {
                         Diagnostic::warning(
                             codes::UNITLESS_MIX,
                             span,
-                            format!("{what}: one has the unit [{x}], the other has none"),
+                            format!("{what} are mixed: one has the unit [{x}], the other has none"),
                         )
                         .hint("give the other quantity its unit, for example `param m: [kg] = 2`"),
                     );

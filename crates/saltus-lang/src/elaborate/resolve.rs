@@ -57,8 +57,8 @@ impl<'a> Elaborator<'a> {
 
     /// The variables of a declaration.
     pub(super) fn resolve(&mut self, id: DeclarationId, span: Span) -> Elaborated<Resolved> {
-        match self.declarations[id.0].progress {
-            Progress::Done(resolved) => return resolved.ok_or(Reported),
+        match &self.declarations[id.0].progress {
+            Progress::Done(resolved) => return resolved.clone().ok_or(Reported),
             Progress::Busy => return Err(self.circle(id, span)),
             Progress::Waiting => {}
         }
@@ -66,7 +66,7 @@ impl<'a> Elaborator<'a> {
         self.resolving.push(id);
         let resolved = self.resolve_new(id);
         self.resolving.pop();
-        self.declarations[id.0].progress = Progress::Done(resolved.ok());
+        self.declarations[id.0].progress = Progress::Done(resolved.clone().ok());
         resolved
     }
 
@@ -98,7 +98,7 @@ impl<'a> Elaborator<'a> {
         let place = tree.value.as_ref().map_or(tree.span, |v| v.span);
         let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose()?;
         self.check_start(kind, scope, given.as_ref(), place)?;
-        self.allocate(id, Resolved { shape, first: VarId(0), sort, measure }, given)
+        self.allocate(id, Resolved { shape, vars: [].into(), sort, measure }, given)
     }
 
     /// The size of an array: a whole number from 1.
@@ -170,7 +170,7 @@ impl<'a> Elaborator<'a> {
         };
         let (low, high) = (self.expr(env.plain(), low), self.expr(env.plain(), high));
         let (low, high) = (low?, high?);
-        self.same_measure(low.measure, high.measure, "the bounds differ", span);
+        self.same_measure(low.measure, high.measure, "the bounds", span);
         if let (Some(&a), Some(&b)) = (low.items.first(), high.items.first())
             && let (Some(a), Some(b)) = (self.constant(a), self.constant(b))
             && a > b
@@ -282,7 +282,7 @@ impl<'a> Elaborator<'a> {
             };
             return Err(self.report(hinted(diagnostic, hint)));
         }
-        self.same_measure(measure, value.measure, "the value does not have the unit of its target", span);
+        self.same_measure(measure, value.measure, "a value and its target", span);
         self.spend(shape.len(), span)?;
         let graph = &mut self.system.graph;
         let items = (0..shape.len())
@@ -347,7 +347,7 @@ impl<'a> Elaborator<'a> {
         };
         // Parameters are fixed for the run even inside a mode: entering it does not set them again.
         let owner = self.scope(scope).owner.filter(|_| kind != VariableKind::Parameter);
-        let first = VarId(self.system.variables.len() as u32);
+        let mut vars = Vec::with_capacity(resolved.shape.len());
         for k in 0..resolved.shape.len() {
             let name = format!("{path}{}", resolved.shape.suffix(k));
             let start = match &given {
@@ -360,14 +360,15 @@ impl<'a> Elaborator<'a> {
                 if kind.is_settable() { self.set_start(&name, start, &resolved, tree.span)? } else { start };
             let unit = unit.clone();
             let sort = resolved.sort;
-            self.add_variable(Variable { name, kind, sort, unit, start, owner, span: tree.span }, Some(id));
+            let variable = Variable { name, kind, sort, unit, start, owner, span: tree.span };
+            vars.push(self.add_variable(variable, Some(id)));
         }
         if kind == VariableKind::Signal
             && let Some(Given::Value(value)) = given
         {
             self.definitions.insert(id, value);
         }
-        Ok(Resolved { first, ..resolved })
+        Ok(Resolved { vars: vars.into(), ..resolved })
     }
 
     fn room_for(&mut self, more: usize, span: Span) -> Elaborated<()> {

@@ -206,7 +206,7 @@ impl<'a> Elaborator<'a> {
         self.numeric(&value, tree.span)?;
         if let super::value::Measure::Known(_) = value.measure {
             let seconds = super::value::Measure::Known(crate::units::Dimension::second());
-            self.same_measure(seconds, value.measure, "a time is in seconds", tree.span);
+            self.same_measure(seconds, value.measure, "seconds and this", tree.span);
         }
         let item = value.items[0];
         if self.variability(item) > Variability::Discrete {
@@ -309,24 +309,23 @@ impl<'a> Elaborator<'a> {
             return Err(self.report(Diagnostic::error(codes::NOT_ASSIGNABLE, path.span, message).hint(hint)));
         }
         let (cells, kind) = self.path_cells(env, path, path.span)?;
-        let name = self.sources.text(path.span).to_string();
-        let (what, hint) = match kind {
+        let declared = &self.declarations[cells.declaration.0].tree.name;
+        let what = match kind {
             DeclarationKind::State => return Ok(cells),
             DeclarationKind::Memory => {
                 // A memory that is only written still shows in the results.
-                let place = self.declarations[cells.declaration.0].tree.name.span;
-                self.used.insert(place);
+                self.used.insert(declared.span);
                 return Ok(cells);
             }
-            DeclarationKind::Param => {
-                ("a parameter, fixed for a run", Some(format!("declare `memory {name} = ...`")))
-            }
-            DeclarationKind::Input => ("an input, defined from outside", None),
-            DeclarationKind::Signal | DeclarationKind::Output => (
-                "a signal, defined by an equation",
-                Some(format!("declare `memory {name} = ...` to change it in jumps")),
-            ),
+            DeclarationKind::Param => "a parameter, fixed for a run",
+            DeclarationKind::Input => "an input, defined from outside",
+            DeclarationKind::Signal | DeclarationKind::Output => "a signal, defined by an equation",
         };
+        let hint = match kind {
+            DeclarationKind::Input => None,
+            _ => Some(format!("declare `memory {} = ...` to change it in jumps", declared.text)),
+        };
+        let name = self.sources.text(path.span);
         let message = format!("`{name}` is {what}; a jump sets states and memories");
         Err(self.report(hinted(Diagnostic::error(codes::NOT_ASSIGNABLE, path.span, message), hint)))
     }

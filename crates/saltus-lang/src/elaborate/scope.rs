@@ -13,6 +13,7 @@ use crate::{Diagnostic, codes};
 use saltus_expr::{Sort, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 /// Index of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +27,7 @@ pub(super) struct DeclarationId(pub(super) usize);
 #[derive(Clone, Debug)]
 pub(super) enum Entity {
     Variable(DeclarationId),
-    Instances(Shape, Vec<ScopeId>),
+    Instances(Shape, Rc<[ScopeId]>),
     Automaton(AutomatonId),
     Event(EventId),
     /// Its declaration failed and was reported.
@@ -122,10 +123,10 @@ pub(super) enum Progress {
 }
 
 /// A declaration whose variables exist.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Resolved {
     pub(super) shape: Shape,
-    pub(super) first: VarId,
+    pub(super) vars: Rc<[VarId]>,
     pub(super) sort: Sort,
     pub(super) measure: Measure,
 }
@@ -135,7 +136,7 @@ pub(super) struct Resolved {
 pub(super) enum Selection {
     Value(Value),
     Cells(Cells),
-    Instances(Shape, Vec<ScopeId>),
+    Instances(Shape, Rc<[ScopeId]>),
     Automaton(AutomatonId),
     Mode(ModeId),
     Event(EventId),
@@ -146,7 +147,7 @@ pub(super) enum Selection {
 pub(super) struct Cells {
     pub(super) declaration: DeclarationId,
     pub(super) shape: Shape,
-    pub(super) vars: Vec<VarId>,
+    pub(super) vars: Rc<[VarId]>,
     pub(super) sort: Sort,
     pub(super) measure: Measure,
 }
@@ -225,8 +226,7 @@ impl<'a> Elaborator<'a> {
 
     /// All variables of a declaration.
     pub(super) fn cells(&mut self, declaration: DeclarationId, span: Span) -> Elaborated<Cells> {
-        let Resolved { shape, first, sort, measure } = self.resolve(declaration, span)?;
-        let vars = (0..shape.len() as u32).map(|k| VarId(first.0 + k)).collect();
+        let Resolved { shape, vars, sort, measure } = self.resolve(declaration, span)?;
         Ok(Cells { declaration, shape, vars, sort, measure })
     }
 
@@ -328,8 +328,10 @@ impl<'a> Elaborator<'a> {
             return Err(self.report(Diagnostic::error(codes::WRONG_SHAPE, name.span, message)));
         };
         match first {
-            Some(Selection::Cells(cells)) => Ok(Selection::Cells(Cells { shape: joined, vars, ..cells })),
-            _ => Ok(Selection::Instances(joined, scopes)),
+            Some(Selection::Cells(cells)) => {
+                Ok(Selection::Cells(Cells { shape: joined, vars: vars.into(), ..cells }))
+            }
+            _ => Ok(Selection::Instances(joined, scopes.into())),
         }
     }
 

@@ -122,9 +122,10 @@ impl Elaborator<'_> {
             cover.lacking.iter().map(|&m| format!("`{}`", self.system.mode_path(m))).collect();
         let plural = if modes.len() == 1 { "mode" } else { "modes" };
         let message = format!("`{name}` has no equation in the {plural} {}", modes.join(", "));
+        let own = self.local_name(variable);
         let hint = match kind {
-            VariableKind::State => format!("add `hold {name}` there if it does not change, or an equation"),
-            _ => format!("add an equation `{name} = ...` there"),
+            VariableKind::State => format!("add `hold {own}` there if it does not change, or an equation"),
+            _ => format!("add an equation `{own} = ...` there"),
         };
         let mut diagnostic = Diagnostic::error(codes::MISSING_EQUATION, span, message).hint(hint);
         for &mode in cover.lacking.iter().take(4) {
@@ -139,6 +140,7 @@ impl Elaborator<'_> {
             return;
         }
         let kind = self.declarations[declaration.0].kind;
+        let own = self.local_name(variable);
         let variable = self.system.variable(variable);
         let (name, span) = (variable.name.clone(), variable.span);
         let (code, message, hint) = match kind {
@@ -150,13 +152,21 @@ impl Elaborator<'_> {
             DeclarationKind::State => (
                 codes::MISSING_EQUATION,
                 format!("the state `{name}` has no equation"),
-                format!("add `{name}' = ...`, or `hold {name}` if only jumps change it"),
+                format!("add `{own}' = ...`, or `hold {own}` if only jumps change it"),
             ),
             _ => {
                 (codes::MISSING_EQUATION, format!("`{name}` has no equation"), format!("add `{name} = ...`"))
             }
         };
         self.report(hinted(Diagnostic::error(code, span, message), Some(hint)));
+    }
+
+    /// The name of a variable as its own component writes it.
+    fn local_name(&self, variable: VarId) -> String {
+        let full = &self.system.variable(variable).name;
+        let path = self.origin[variable.index()].map(|d| &self.scope(self.declarations[d.0].scope).path);
+        let own = path.and_then(|p| full.strip_prefix(p.as_str()));
+        own.map_or(full.as_str(), |o| o.trim_start_matches('.')).to_string()
     }
 
     /// Whether a misspelt name was probably meant to define this variable.
