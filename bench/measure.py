@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Measures Saltus beside its peers and writes results/latest.md and results/latest.jsonl.
+
+Every tool is a process that answers requests (see workers/): the measuring side alternates between
+ours and the peer, round by round, and compares processor times. Two runs are compared at equal
+achieved error: a sweep over tolerances gives each tool the tolerance at which its error against
+the reference (references.json) is the wanted one. Answers that are wrong are not timed.
+"""
+
+import argparse
+import json
+import math
+import os
+import pathlib
+import platform
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SMOOTH = ["lorenz", "vanderpol", "brusselator", "figure_eight", "linear"]
+LEVELS = [1e-6, 1e-10]
+SWEEP = [10 ** (-k / 2) for k in range(4, 31)]
+BALL_TOLERANCE = 1e-6
+BALL_BOUNCES = 12
+BALL_ERROR = 1e-5
+BATCH_SECONDS = 4e-3
+
+
+class Tool:
+    """A worker process."""
+
+    def __init__(self, name, command, environment=None):
+        self.name, self.command = name, command
+        self.environment = dict(os.environ, OMP_NUM_THREADS="1", **(environment or {}))
+        self.process = None
+
+    def ask(self, problem, tolerance, repeat=1):
+        """One answer; None if the tool cannot do it."""
+        if self.process is None:
+            self.process = subprocess.Popen(self.command, env=self.environment, text=True,
+                                            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process.stdin.write(f"{problem} {tolerance:.6e} {repeat}\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{self.name} ended without an answer")
+        answer = json.loads(line)
+        return None if "error" in answer else answer
+
+    def close(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+            self.process = None
+
+
+def error_of(answer, reference):
+    """Largest difference of a state from the reference, relative to the largest state."""
+    y = answer["y"]
+    if len(y) != len(reference) or not all(map(math.isfinite, y)):
+        return math.inf
+    return max(abs(a - b) for a, b in zip(y, reference)) / max(map(abs, reference))
+
+
+def repetitions(answer):
+    once = answer["cpu"] / answer["repeat"]
+    return max(1, min(2000, round(BATCH_SECONDS / max(once, 1e-9))))
+
+
+def monotone(values):
+    """The non-increasing sequence nearest to the given one (pooling neighbours)."""
+    pools = []
+    for value in values:
+        pools.append([value, 1])
+        while len(pools) > 1 and pools[-2][0] < pools[-1][0]:
+            value, count = pools.pop()
+            pools[-1] = [(pools[-1][0] * pools[-1][1] + value * count) / (pools[-1][1] + count),
+                         pools[-1][1] + count]
+    return [value for value, count in pools for _ in range(count)]
+
+
+def tolerance_for(points, level):
+    """The tolerance whose error is `level`, from smoothed errors of a sweep; None if not reached."""
+    errors = monotone([math.log10(max(p["error"], 1e-17)) for p in points])
+    tolerances = [math.log10(p["tolerance"]) for p in points]
+    target = math.log10(level)
+    if errors[0] <= target:
+        return points[0]["tolerance"]
+    for i in range(1, len(errors)):
+        if errors[i] <= target:
+            share = (errors[i - 1] - target) / (errors[i - 1] - errors[i])
+            return 10 ** (tolerances[i - 1] + share * (tolerances[i] - tolerances[i - 1]))
+    return None
+
+
+def sweep(tool, problem, reference):
+    points = []
+    for tolerance in SWEEP:
+        answer = tool.ask(problem, tolerance)
+        if answer is None:
+            continue
+        error = error_of(answer, reference)
+        answer = tool.ask(problem, tolerance, repetitions(answer))
+        points.append(dict(tolerance=tolerance, error=error, cpu=answer["cpu"] / answer["repeat"],
+                           steps=answer["steps"], compile=answer["compile"]))
+        if error < 1e-15:
+            break
+    return points
+
+
+def paired(ours, peer, problem, tolerances, rounds):
+    """Times of both, alternating; median times, median ratio and its quartiles."""
+    repeats = [repetitions(tool.ask(problem, tolerance, 3)) for tool, tolerance in zip((ours, peer), tolerances)]
+    times = ([], [])
+    for _ in range(rounds):
+        for k, tool in enumerate((ours, peer)):
+            answer = tool.ask(problem, tolerances[k], repeats[k])
+            times[k].append(answer["cpu"] / answer["repeat"])
+    return compared(*times)
+
+
+def compared(ours, peer):
+    ratios = [a / b for a, b in zip(ours, peer)]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return dict(ours_seconds=statistics.median(ours), peer_seconds=statistics.median(peer),
+                ratio=middle, quartiles=[low, high], rounds=len(ratios))
+
+
+def smooth(ours, peers, references, rounds, emit):
+    for problem in SMOOTH:
+        reference = references[problem]
+        sweeps = {}
+        for tool in [ours, *peers]:
+            sweeps[tool.name] = sweep(tool, problem, reference)
+            for point in sweeps[tool.name]:
+                emit(dict(kind="sweep", problem=problem, tool=tool.name, **point))
+        for level in LEVELS:
+            own = tolerance_for(sweeps[ours.name], level)
+            for peer in peers:
+                record = dict(kind="equal_error", problem=problem, level=level, peer=peer.name)
+                theirs = tolerance_for(sweeps[peer.name], level)
+                if own is None or theirs is None:
+                    record["not_reached"] = ours.name if own is None else peer.name
+                    emit(record)
+                    continue
+                count = rounds if peer.name != "scipy" else max(5, rounds // 3)
+                times = paired(ours, peer, problem, (own, theirs), count)
+                answers = ours.ask(problem, own), peer.ask(problem, theirs)
+                errors = [error_of(answer, reference) for answer in answers]
+                emit(dict(record, **times, ours_tolerance=own, peer_tolerance=theirs, ours_error=errors[0],
+                          peer_error=errors[1], ours_steps=answers[0]["steps"], peer_steps=answers[1]["steps"],
+                          ours_compile=answers[0]["compile"], peer_compile=answers[1]["compile"]))
+
+
+def ball(ours, peers, references, rounds, emit):
+    def check(tool):
+        answer = tool.ask("ball", BALL_TOLERANCE)
+        if answer is None:
+            return "no answer", None, None
+        error = error_of(answer, references["ball"])
+        right = error <= BALL_ERROR and answer["events"] == BALL_BOUNCES
+        return "right" if right else "wrong", error, answer
+
+    verdict, error, answer = check(ours)
+    if verdict != "right":
+        emit(dict(kind="ball", peer=ours.name, verdict=verdict, error=error))
+        return
+    whole = [ours.ask("ball", BALL_TOLERANCE, 300) for _ in range(rounds)]
+    emit(dict(kind="ball_call", seconds=statistics.median(a.get("call", a["cpu"]) / a["repeat"] for a in whole),
+              error=error, steps=answer["steps"], compile=answer["compile"]))
+    for peer in peers:
+        verdict, error, answer = check(peer)
+        record = dict(kind="ball", peer=peer.name, verdict=verdict, error=error)
+        if verdict == "right":
+            count = rounds if peer.name != "scipy" else max(5, rounds // 3)
+            times = paired(ours, peer, "ball", (BALL_TOLERANCE,) * 2, count)
+            record.update(times, peer_steps=answer["steps"], peer_compile=answer["compile"])
+        emit(record)
+
+
+def cold_time(command, text, environment, folder):
+    """Processor seconds of a process from start to exit."""
+    with tempfile.TemporaryFile("w+") as given:
+        given.write(text)
+        given.seek(0)
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = subprocess.run(command, stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env=environment, cwd=folder)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        return None
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def cold(binary, model, peers, rounds, emit):
+    """A new process for each run: the binary on a model file, the peers' workers on one request."""
+    if not (binary and pathlib.Path(binary).exists() and model.exists()):
+        print("cold start: skipped, no `saltus` binary or no example", file=sys.stderr)
+        return
+    command = [binary, "run", str(model), "--quiet"]
+    with tempfile.TemporaryDirectory() as folder:
+        if cold_time(command, "", None, folder) is None:
+            print("cold start: skipped, `saltus run` does not succeed", file=sys.stderr)
+            return
+        request = f"ball {BALL_TOLERANCE:.6e} 1\n"
+        own = [cold_time(command, "", None, folder) for _ in range(rounds)]
+        emit(dict(kind="cold", peer="saltus", seconds=statistics.median(own)))
+        for peer in peers:
+            times = ([], [])
+            for _ in range(rounds if peer.name in ("cvode", "diffsol") else max(5, rounds // 3)):
+                times[0].append(cold_time(command, "", None, folder))
+                times[1].append(cold_time(peer.command, request, peer.environment, folder))
+            emit(dict(kind="cold", peer=peer.name, **compared(*times)))
+
+
+def machine():
+    model = platform.processor()
+    try:
+        for line in open("/proc/cpuinfo"):
+            if line.startswith("model name"):
+                model = line.split(":")[1].strip()
+                break
+    except OSError:
+        pass
+    return dict(kind="machine", processor=model, cores=os.cpu_count(), system=platform.system(),
+                architecture=platform.machine(), load=[round(x, 1) for x in os.getloadavg()])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--ours", required=True, help="worker of Saltus")
+    parser.add_argument("--binary", help="the program `saltus`, for cold starts")
+    parser.add_argument("--cvode", help="worker of CVODE")
+    parser.add_argument("--cvode-libraries", default="")
+    parser.add_argument("--diffsol", help="worker of diffsol")
+    parser.add_argument("--python", help="Python with heyoka or SciPy")
+    parser.add_argument("--with", dest="packages", default="", help="which of heyoka,scipy are there")
+    parser.add_argument("--versions", default="", help="versions of the peers, for the report")
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--only", default="smooth,ball,cold")
+    parser.add_argument("--out", default=str(HERE / "results"))
+    choice = parser.parse_args()
+
+    references = {k: [float(x) for x in v] for k, v in json.loads((HERE / "references.json").read_text()).items()}
+    ours = Tool("saltus", [choice.ours])
+    peers = []
+    for name in ("heyoka", "scipy"):
+        if name in choice.packages.split(","):
+            peers.append(Tool(name, [choice.python, str(HERE / "workers" / "python" / f"{name}_worker.py")]))
+    if choice.cvode:
+        environment = {"LD_LIBRARY_PATH": choice.cvode_libraries} if choice.cvode_libraries else None
+        peers.insert(1, Tool("cvode", [choice.cvode], environment))
+    ball_peers = peers + ([Tool("diffsol", [choice.diffsol])] if choice.diffsol else [])
+
+    records = [dict(machine(), versions=choice.versions)]
+    def emit(record):
+        records.append(record)
+        if record["kind"] != "sweep":
+            print(json.dumps(record), file=sys.stderr)
+
+    parts = choice.only.split(",")
+    if "smooth" in parts:
+        smooth(ours, peers, references, choice.rounds, emit)
+    if "ball" in parts:
+        ball(ours, ball_peers, references, choice.rounds, emit)
+    for tool in [ours, *ball_peers]:
+        tool.close()
+    if "cold" in parts:
+        cold(choice.binary, HERE.parent / "examples" / "bouncing_ball.salt", ball_peers, choice.rounds, emit)
+
+    out = pathlib.Path(choice.out)
+    out.mkdir(exist_ok=True)
+    (out / "latest.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    subprocess.run([sys.executable, str(HERE / "table.py"), str(out / "latest.jsonl"), str(out / "latest.md")], check=True)
+    print((out / "latest.md").read_text())
+
+
+main()

@@ -1,0 +1,35 @@
+"""The request loop shared by the Python workers.
+
+Each line of standard input asks `problem tolerance repetitions`; each line of the answer is one
+JSON object with the processor seconds of all repetitions and the final state of the last one.
+"""
+
+import json
+import sys
+import time
+
+
+def serve(prepare):
+    """Answers requests; `prepare(problem, tolerance)` gives a function that runs the problem once
+    and returns the final state, the number of steps and of events."""
+    known = {}
+    for line in sys.stdin:
+        problem, tolerance, repeat = line.split()
+        try:
+            print(json.dumps(answer(prepare, known, problem, float(tolerance), int(repeat))), flush=True)
+        except Exception as why:  # a peer may refuse a tolerance in any way it likes
+            print(json.dumps(dict(error=repr(why)[:200])), flush=True)
+
+
+def answer(prepare, known, problem, tolerance, repeat):
+    key = problem, tolerance
+    if key not in known:
+        started = time.process_time()
+        known[key] = prepare(problem, tolerance), time.process_time() - started
+    run, compile_seconds = known[key]
+    started = time.process_time()
+    for _ in range(repeat):
+        y, steps, events = run()
+    cpu = time.process_time() - started
+    return dict(cpu=cpu, repeat=repeat, compile=compile_seconds, steps=steps, events=events,
+                y=[float(x) for x in y])
