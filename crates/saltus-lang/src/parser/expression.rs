@@ -261,7 +261,7 @@ impl Parser<'_> {
                 self.bump();
                 Ok(Tree::leaf(ExprKind::Boolean(token.kind == Kind::Keyword(Keyword::True)), span))
             }
-            Kind::Name if self.then() == Kind::LeftParen => self.call(),
+            Kind::Name | Kind::Keyword(Keyword::In) if self.then() == Kind::LeftParen => self.call(),
             Kind::Name => {
                 self.bump();
                 Ok(Tree::leaf(ExprKind::Name(self.source(token).into()), span))
