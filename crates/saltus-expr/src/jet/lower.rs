@@ -81,6 +81,23 @@ impl LockRule {
         }
     }
 
+    /// The same rule on other rows, with table indices moved up.
+    pub fn map(self, row: impl Fn(Reg) -> Reg, tables: u32) -> LockRule {
+        match self {
+            LockRule::Inverse(a) => LockRule::Inverse(row(a)),
+            LockRule::HalfInverse(a) => LockRule::HalfInverse(row(a)),
+            LockRule::Orientation(a) => LockRule::Orientation(row(a)),
+            LockRule::Value(a) => LockRule::Value(row(a)),
+            LockRule::FirstIsMin(a, b) => LockRule::FirstIsMin(row(a), row(b)),
+            LockRule::FirstIsMax(a, b) => LockRule::FirstIsMax(row(a), row(b)),
+            LockRule::FloorQuotient(a, b) => LockRule::FloorQuotient(row(a), row(b)),
+            LockRule::TableSlope(t, a) => LockRule::TableSlope(t + tables, row(a)),
+            LockRule::PatchSlopeA(t, a, b) => LockRule::PatchSlopeA(t + tables, row(a), row(b)),
+            LockRule::PatchSlopeB(t, a, b) => LockRule::PatchSlopeB(t + tables, row(a), row(b)),
+            LockRule::PatchProduct(t, a, b) => LockRule::PatchProduct(t + tables, row(a), row(b)),
+        }
+    }
+
     /// The rows read, in order.
     pub fn operands(self) -> impl Iterator<Item = Reg> {
         let (items, len) = match self {

@@ -46,8 +46,9 @@ pub struct JetMachine {
     state_slots: Vec<u32>,
     time_slot: u32,
     schedule: Schedule,
-    /// h_scale / k and 1 / k.
-    orders: Vec<(f64, f64)>,
+    /// 1 / k
+    inverses: Vec<f64>,
+    h_scale: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -83,7 +84,8 @@ impl JetMachine {
         self.time_slot = plan.time_slot;
         self.group_blocks();
         self.place_slots(plan);
-        self.orders.resize(self.layout.order + 1, (0.0, 0.0));
+        self.inverses.clear();
+        self.inverses.extend((0..=self.layout.order).map(|k| 1.0 / k as f64));
     }
 
     fn group_blocks(&mut self) {
@@ -170,13 +172,11 @@ impl JetMachine {
         for (i, &slot) in self.state_slots.iter().enumerate() {
             self.arena[layout.states_base + i] = env[slot as usize];
         }
-        for (k, scale) in self.orders.iter_mut().enumerate().skip(1) {
-            *scale = (h_scale / k as f64, 1.0 / k as f64);
-        }
+        self.h_scale = h_scale;
     }
 
     fn integrate(&mut self, k: usize) {
-        let (scale, _) = self.orders[k];
+        let scale = self.h_scale * self.inverses[k];
         let row = self.layout.states_base + k * self.layout.states_stride;
         for (i, derivative) in self.derivatives.iter().enumerate() {
             if derivative.degree.reaches(k - 1) {
@@ -198,7 +198,7 @@ impl Jets for JetMachine {
             self.integrate(k);
             for group in &self.groups {
                 group.gather(&mut self.arena, span, k);
-                group.advance(&mut self.arena, span, k, self.orders[k].1);
+                group.advance(&mut self.arena, span, k, self.inverses[k]);
             }
         }
     }

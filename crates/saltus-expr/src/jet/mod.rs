@@ -3,7 +3,7 @@
 //! For every state and every slot a plan writes, the scaled coefficients c_k h^k of its expansion
 //! in time are computed order by order: the coefficients of order k of all signals follow from
 //! those of the states by recurrences, and the derivatives of order k give the states of order
-//! k + 1. Only this last step is multiplied by h / (k + 1), so all rows are scaled alike.
+//! k + 1. Only this last step is multiplied by h (1 / (k + 1)), so all rows are scaled alike.
 //!
 //! The pieces: [`Degree`] bounds the degree in time of each row, so what is known to be zero is not
 //! computed; [`Lowered`] is a program rewritten into rows with one recurrence each; [`recurrence`]

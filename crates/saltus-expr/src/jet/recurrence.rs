@@ -22,7 +22,7 @@
 //! 5. A term with a factor above its row's [`Degree`] is left out altogether; a sum of which one
 //!    part is left out is the other part.
 //! 6. Division is multiplication by a reciprocal formed at order 0; the reciprocal of the order
-//!    itself is 1.0 / k, rounded.
+//!    itself is 1.0 / k, rounded. A state is its derivative of order k - 1 times (h * (1.0 / k)).
 //! 7. No fused multiply-add.
 
 use super::Degree;
@@ -142,6 +142,71 @@ pub enum Rule {
         /// Coefficient of a b.
         by_ab: Lock,
     },
+}
+
+impl Rule {
+    /// The same rule on other rows and locks.
+    pub fn map(self, mut row: impl FnMut(Reg) -> Reg, lock: impl Fn(Lock) -> Lock) -> Rule {
+        match self {
+            Rule::Frozen => Rule::Frozen,
+            Rule::Neg(a) => Rule::Neg(row(a)),
+            Rule::Add(a, b) => Rule::Add(row(a), row(b)),
+            Rule::Sub(a, b) => Rule::Sub(row(a), row(b)),
+            Rule::Mul(a, b) => Rule::Mul(row(a), row(b)),
+            Rule::Square(a) => Rule::Square(row(a)),
+            Rule::Div { a, b, inverse } => Rule::Div { a: row(a), b: row(b), inverse: lock(inverse) },
+            Rule::Root { radicand, inverse } => {
+                Rule::Root { radicand: row(radicand), inverse: lock(inverse) }
+            }
+            Rule::Rate(a) => Rule::Rate(row(a)),
+            Rule::Chain { rate, by, negate } => Rule::Chain { rate: row(rate), by: row(by), negate },
+            Rule::Quotient { rate, by, inverse } => {
+                Rule::Quotient { rate: row(rate), by: row(by), inverse: lock(inverse) }
+            }
+            Rule::Integral { rate, negate } => Rule::Integral { rate: row(rate), negate },
+            Rule::PowerRate { base, base_rate, power, exponent, inverse } => Rule::PowerRate {
+                base: row(base),
+                base_rate: row(base_rate),
+                power: row(power),
+                exponent: row(exponent),
+                inverse: lock(inverse),
+            },
+            Rule::Steer { first, a, b } => Rule::Steer { first: lock(first), a: row(a), b: row(b) },
+            Rule::Scale { by, a } => Rule::Scale { by: lock(by), a: row(a) },
+            Rule::Remainder { a, b, quotient } => {
+                Rule::Remainder { a: row(a), b: row(b), quotient: lock(quotient) }
+            }
+            Rule::Bilinear { a, b, by_a, by_b, by_ab } => Rule::Bilinear {
+                a: row(a),
+                b: row(b),
+                by_a: lock(by_a),
+                by_b: lock(by_b),
+                by_ab: lock(by_ab),
+            },
+        }
+    }
+
+    /// The products whose old terms the rule for row `y` needs.
+    pub fn products(self, y: Reg) -> impl Iterator<Item = (Reg, Reg)> {
+        let pairs = match self {
+            Rule::Mul(a, b) | Rule::Bilinear { a, b, .. } => [Some((a, b)), None],
+            Rule::Div { b, .. } => [Some((y, b)), None],
+            Rule::Chain { rate, by, .. } => [Some((rate, by)), None],
+            Rule::Quotient { by, .. } => [Some((y, by)), None],
+            Rule::PowerRate { base, base_rate, power, .. } => [Some((base_rate, power)), Some((base, y))],
+            _ => [None, None],
+        };
+        pairs.into_iter().flatten()
+    }
+
+    /// The square whose old terms the rule for row `y` needs.
+    pub fn square(self, y: Reg) -> Option<Reg> {
+        match self {
+            Rule::Square(a) => Some(a),
+            Rule::Root { .. } => Some(y),
+            _ => None,
+        }
+    }
 }
 
 /// The arithmetic [`advance`] runs on, at one order k >= 1 known to it.

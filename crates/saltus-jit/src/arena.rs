@@ -1,0 +1,115 @@
+//! The memory of native jets: where each row, lock and table of numbers lives.
+//!
+//! One array of numbers per instance: a copy of the environment, time, the matrix of states, tables
+//! over the order (k and 1 / k), literals, locks, then the rows. Generated code addresses all of it
+//! relative to the beginning.
+
+use crate::JitError;
+use crate::fused::{Fused, TIME};
+use saltus_expr::jet::{Degree, JetLayout, Place};
+use saltus_expr::{FlowPlan, Reg};
+
+/// Where the coefficients of a row are: coefficient k at `base + k * stride`; a stride of 0 keeps
+/// the coefficient of order 0 only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Home {
+    pub base: usize,
+    pub stride: usize,
+}
+
+/// The plan of an arena.
+pub(crate) struct Arena {
+    pub layout: JetLayout,
+    /// The place of `h_scale`.
+    pub h_scale: usize,
+    /// Table of k.
+    pub numbers: usize,
+    /// Table of 1 / k.
+    pub inverses: usize,
+    pub locks: usize,
+    pub homes: Vec<Home>,
+    pub size: usize,
+    literals: usize,
+}
+
+impl Arena {
+    /// Lays out the arena; `home` may place a row elsewhere once the common part is known, and
+    /// `keeps` says which rows keep all coefficients although no slot shows them.
+    pub fn new(plan: &FlowPlan, fused: &Fused, order: usize, keeps: &[bool]) -> Arena {
+        let span = order + 1;
+        let mut end = 0;
+        let mut take = |count: usize| {
+            end += count;
+            end - count
+        };
+        take(plan.slots);
+        let time = take(span);
+        let h_scale = time + 1.min(order);
+        let states_stride = JetLayout::padded(plan.states.len());
+        let states_base = take(span * states_stride);
+        let (numbers, inverses) = (take(span), take(span));
+        let literals = take(fused.rows.constants.len());
+        let locks = take(fused.rows.locks.len());
+        let mut shown = vec![false; fused.rows.rows()];
+        for row in fused.slot_rows.iter().flatten() {
+            shown[row.index()] = true;
+        }
+        let homes = (0..fused.rows.rows()).map(|row| {
+            let constants = fused.rows.inputs..fused.rows.first_node();
+            if row == TIME.index() {
+                Home { base: time, stride: 1 }
+            } else if row <= fused.states {
+                Home { base: states_base + row - 1, stride: states_stride }
+            } else if row < fused.rows.inputs {
+                Home { base: fused.constant_slots[row - 1 - fused.states] as usize, stride: 0 }
+            } else if constants.contains(&row) {
+                Home { base: literals + row - fused.rows.inputs, stride: 0 }
+            } else if (shown[row] || keeps[row]) && !fused.rows.degrees[row].is_constant() {
+                Home { base: take(span), stride: 1 }
+            } else {
+                Home { base: take(1), stride: 0 }
+            }
+        });
+        let homes: Vec<Home> = homes.collect();
+        let layout =
+            JetLayout { order, states_base, states: plan.states.len(), states_stride, places: Vec::new() };
+        Arena { layout, h_scale, numbers, inverses, locks, homes, size: end, literals }
+    }
+
+    /// Adds room for `count` numbers.
+    pub fn take(&mut self, count: usize) -> usize {
+        self.size += count;
+        self.size - count
+    }
+
+    /// Checks that every number can be addressed by the offsets of instructions.
+    pub fn check(&self) -> Result<(), JitError> {
+        let (bytes, limit) = (self.size * size_of::<f64>(), i32::MAX as usize);
+        if bytes > limit { Err(JitError::TooLarge { bytes, limit }) } else { Ok(()) }
+    }
+
+    /// Fixes the places of the slots from the homes of their rows.
+    pub fn place_slots(&mut self, fused: &Fused) {
+        let place = |(slot, row): (usize, &Option<Reg>)| match row {
+            Some(row) => {
+                let Home { base, stride } = self.homes[row.index()];
+                let degree = fused.rows.degrees[row.index()];
+                Place { base: base as u32, stride: stride as u32, degree }
+            }
+            None => Place { base: slot as u32, stride: 0, degree: Degree::CONSTANT },
+        };
+        self.layout.places = fused.slot_rows.iter().enumerate().map(place).collect();
+    }
+
+    /// A new arena with everything in it that never changes.
+    pub fn fresh(&self, fused: &Fused) -> Vec<f64> {
+        let mut memory = vec![0.0; self.size];
+        for k in 0..=self.layout.order {
+            memory[self.numbers + k] = k as f64;
+            memory[self.inverses + k] = 1.0 / k as f64;
+        }
+        let literals = &fused.rows.constants;
+        memory[self.literals..self.literals + literals.len()].copy_from_slice(literals);
+        memory
+    }
+}

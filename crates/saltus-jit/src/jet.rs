@@ -1,0 +1,272 @@
+//! Native jets: the choice of form, the instance with its memory, and the order loop.
+
+use crate::JitError;
+use crate::arena::Arena;
+use crate::code::{Assembler, Code, Effort};
+use crate::emit::pointer_type;
+use crate::fused::Fused;
+use crate::kernel::Kernels;
+use crate::split::Split;
+use crate::unrolled;
+use saltus_expr::FlowPlan;
+use saltus_expr::jet::{JetLayout, Jets};
+use std::sync::Arc;
+
+/// How the code of a jet is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One straight-line function with every coefficient as a value; for small systems.
+    Unrolled,
+    /// Kernels for the old terms, a body of the newest terms for all orders.
+    Split,
+}
+
+/// Predicted bytes of unrolled code beyond which jets are better split.
+const BEST_UNROLLED: usize = 16 * 1024;
+
+/// Predicted bytes beyond which jets are not unrolled even on demand: the time to compile one
+/// block of code grows faster than its size.
+const GREATEST_UNROLLED: usize = 128 * 1024;
+
+/// Bytes of an average instruction of unrolled code.
+const BYTES_PER_INSTRUCTION: usize = 6;
+
+type Unrolled = unsafe extern "C" fn(*mut f64);
+type Body = unsafe extern "C" fn(*mut f64, usize);
+
+enum Steps {
+    Unrolled(Unrolled),
+    Split { split: Split, kernels: Kernels, constants: Unrolled, start: Unrolled, bodies: Vec<Body> },
+}
+
+/// What all instances of a jet share.
+struct Shared {
+    steps: Steps,
+    layout: JetLayout,
+    code: Code,
+    /// Memory of a new instance.
+    fresh: Vec<f64>,
+    h_scale: usize,
+    time_slot: usize,
+    state_slots: Vec<u32>,
+    /// Ranges of slots that hold constants the rows depend on.
+    constants: Vec<std::ops::Range<usize>>,
+    /// The code refers to the tables in here.
+    _fused: Fused,
+}
+
+/// The jets of a plan in native code; the same results as a
+/// [`JetMachine`](saltus_expr::jet::JetMachine), bit for bit. Clones share the code and have their
+/// own memory.
+///
+/// ```
+/// use saltus_expr::jet::Jets;
+/// use saltus_expr::{FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
+/// use saltus_jit::NativeJet;
+/// // x' = -x from x = 1.
+/// let mut graph = Graph::new();
+/// let x = graph.var(VarId(1), Sort::Real);
+/// let rate = graph.intern(Node::Unary(Unary::Neg, x));
+/// let (program, _) = Program::new(&graph, &[rate]);
+/// let block = PlanBlock { program: program.into(), inputs: vec![1], outputs: vec![2] };
+/// let plan = FlowPlan { blocks: vec![block], states: vec![(1, 2)], time_slot: 0, slots: 3 };
+/// let mut jet = NativeJet::compile(&plan, 3)?;
+/// jet.run(&[0.0, 1.0, 0.0], 1.0);
+/// assert_eq!(jet.states().order(2), [0.5]);
+/// # Ok::<(), saltus_jit::JitError>(())
+/// ```
+#[derive(Clone)]
+pub struct NativeJet {
+    shared: Arc<Shared>,
+    memory: Vec<f64>,
+    /// True once the rows that never change were computed for the constants in memory.
+    prepared: bool,
+}
+
+impl NativeJet {
+    /// Compiles the jets of a plan up to an order, in the form that suits its size.
+    pub fn compile(plan: &FlowPlan, order: usize) -> Result<NativeJet, JitError> {
+        let fused = Fused::new(plan)?;
+        let form = if unrolled_size(&fused, order) <= BEST_UNROLLED { Form::Unrolled } else { Form::Split };
+        NativeJet::assemble(plan, fused, order, form, Effort::Plain)
+    }
+
+    /// Compiles the jets of a plan in a given form and with a given effort.
+    pub fn compile_as(
+        plan: &FlowPlan,
+        order: usize,
+        form: Form,
+        effort: Effort,
+    ) -> Result<NativeJet, JitError> {
+        NativeJet::assemble(plan, Fused::new(plan)?, order, form, effort)
+    }
+
+    fn assemble(
+        plan: &FlowPlan,
+        fused: Fused,
+        order: usize,
+        form: Form,
+        effort: Effort,
+    ) -> Result<NativeJet, JitError> {
+        let mut assembler = Assembler::new(effort)?;
+        let (arena, code, steps) = match form {
+            Form::Unrolled => {
+                let (bytes, limit) = (unrolled_size(&fused, order), GREATEST_UNROLLED);
+                if bytes > limit {
+                    return Err(JitError::TooLarge { bytes, limit });
+                }
+                let mut arena = Arena::new(plan, &fused, order, &vec![false; fused.rows.rows()]);
+                arena.place_slots(&fused);
+                arena.check()?;
+                let function = assembler.function(&[pointer_type()], |ins, parameters| {
+                    unrolled::emit(ins, parameters[0], &fused, &arena)
+                })?;
+                let code = assembler.finish()?;
+                // SAFETY: the function was assembled with exactly this signature.
+                let function = unsafe { std::mem::transmute::<*const u8, Unrolled>(code.address(function)) };
+                (Memory::of(&arena, &fused), code, Steps::Unrolled(function))
+            }
+            Form::Split => {
+                let split = Split::new(plan, &fused, order)?;
+                split.arena.check()?;
+                let functions = split.assemble(&mut assembler, &fused)?;
+                let code = assembler.finish()?;
+                let address = |function| code.address(function);
+                // SAFETY: the functions were assembled with exactly these signatures.
+                let (constants, start, bodies) = unsafe {
+                    (
+                        std::mem::transmute::<*const u8, Unrolled>(address(functions.constants)),
+                        std::mem::transmute::<*const u8, Unrolled>(address(functions.start)),
+                        functions
+                            .bodies
+                            .into_iter()
+                            .map(|body| std::mem::transmute::<*const u8, Body>(address(body)))
+                            .collect(),
+                    )
+                };
+                let memory = Memory::of(&split.arena, &fused);
+                (memory, code, Steps::Split { split, kernels: Kernels::detect(), constants, start, bodies })
+            }
+        };
+        let state_slots = plan.states.iter().map(|&(state, _)| state).collect();
+        let constants = neighbours(&fused.constant_slots);
+        let shared = Shared {
+            steps,
+            layout: arena.layout,
+            code,
+            fresh: arena.fresh,
+            h_scale: arena.h_scale,
+            time_slot: plan.time_slot as usize,
+            state_slots,
+            constants,
+            _fused: fused,
+        };
+        let memory = shared.fresh.clone();
+        Ok(NativeJet { shared: Arc::new(shared), memory, prepared: false })
+    }
+
+    /// How the code is built.
+    pub fn form(&self) -> Form {
+        match self.shared.steps {
+            Steps::Unrolled(_) => Form::Unrolled,
+            Steps::Split { .. } => Form::Split,
+        }
+    }
+
+    /// Bytes of machine code.
+    pub fn code_size(&self) -> usize {
+        self.shared.code.size()
+    }
+
+    /// Copies the point into memory; true if a constant the rows depend on has changed.
+    fn load_point(&mut self, env: &[f64], h_scale: f64) -> bool {
+        let (shared, memory) = (&*self.shared, &mut self.memory[..]);
+        let slots = shared.layout.places.len();
+        let env = &env[..slots];
+        let same =
+            shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]));
+        memory[..slots].copy_from_slice(env);
+        let time = shared.layout.places[shared.time_slot].at(0);
+        memory[time] = env[shared.time_slot];
+        if shared.layout.order > 0 {
+            memory[shared.h_scale] = h_scale;
+        }
+        let states = &mut memory[shared.layout.states_base..];
+        for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
+            *state = env[slot as usize];
+        }
+        !same
+    }
+}
+
+/// Predicted bytes of unrolled code.
+fn unrolled_size(fused: &Fused, order: usize) -> usize {
+    BYTES_PER_INSTRUCTION * unrolled::instructions(fused, order)
+}
+
+/// The memory of instances, once the arena is complete.
+struct Memory {
+    layout: JetLayout,
+    fresh: Vec<f64>,
+    h_scale: usize,
+}
+
+impl Memory {
+    fn of(arena: &Arena, fused: &Fused) -> Memory {
+        Memory { layout: arena.layout.clone(), fresh: arena.fresh(fused), h_scale: arena.h_scale }
+    }
+}
+
+fn same_bits(x: &[f64], y: &[f64]) -> bool {
+    x.iter().zip(y).fold(true, |same, (x, y)| same & (x.to_bits() == y.to_bits()))
+}
+
+/// The ranges of neighbouring numbers in a list.
+fn neighbours(slots: &[u32]) -> Vec<std::ops::Range<usize>> {
+    let mut sorted: Vec<usize> = slots.iter().map(|&slot| slot as usize).collect();
+    sorted.sort_unstable();
+    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
+    for slot in sorted {
+        match ranges.last_mut() {
+            Some(range) if range.end == slot => range.end += 1,
+            _ => ranges.push(slot..slot + 1),
+        }
+    }
+    ranges
+}
+
+impl Jets for NativeJet {
+    fn run(&mut self, env: &[f64], h_scale: f64) {
+        let changed = self.load_point(env, h_scale);
+        let memory = &mut self.memory[..];
+        match &self.shared.steps {
+            // SAFETY: the memory is an arena of this code; every index in the code lies in it.
+            Steps::Unrolled(function) => unsafe { function(memory.as_mut_ptr()) },
+            Steps::Split { split, kernels, constants, start, bodies } => {
+                if changed || !self.prepared {
+                    // SAFETY: as above.
+                    unsafe { constants(memory.as_mut_ptr()) }
+                    split.fill_matrices(memory);
+                    self.prepared = true;
+                }
+                split.before_body(kernels, memory, 0);
+                // SAFETY: as above.
+                unsafe { start(memory.as_mut_ptr()) }
+                for k in 1..=self.shared.layout.order {
+                    split.before_body(kernels, memory, k);
+                    let body = bodies[k.min(bodies.len()) - 1];
+                    // SAFETY: as above, for every order up to the highest.
+                    unsafe { body(memory.as_mut_ptr(), k) }
+                }
+            }
+        }
+    }
+
+    fn layout(&self) -> &JetLayout {
+        &self.shared.layout
+    }
+
+    fn arena(&self) -> &[f64] {
+        &self.memory
+    }
+}

@@ -1,0 +1,543 @@
+//! Split jets: kernels for what is old, a small generated body for what is new.
+//!
+//! Every convolution of two rows without degree bound is a lane of the arrays A and B
+//! (`[order][lane]`), every square a lane of the array S. At order k a kernel sums the old terms of
+//! all lanes; then the body, one straight-line function for all orders, adds the newest terms,
+//! applies the other rules and stores the new coefficients into rows and lanes. Rows of bounded
+//! degree behave differently at low orders, so these have bodies of their own, and their few terms
+//! are written out.
+
+use crate::JitError;
+use crate::arena::{Arena, Home};
+use crate::code::Assembler;
+use crate::emit::{Emitter, byte_offset, pointer_type, trusted};
+use crate::fused::{Fused, TIME};
+use crate::kernel::Kernels;
+use crate::matrix::{self, Matrices};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use cranelift_module::FuncId;
+use saltus_expr::FlowPlan;
+use saltus_expr::Reg;
+use saltus_expr::jet::recurrence::{self, Arithmetic, Lock, OldTerms, plus};
+use saltus_expr::jet::{Degree, JetNode};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+/// Most orders that may need a body of their own.
+const MOST_BODIES: usize = 12;
+
+/// About what a node takes in a body.
+const BYTES_PER_NODE: usize = 24;
+
+/// An order that stands for all high orders: indices near it are counted back from the order.
+const ANY_ORDER: usize = 1 << 20;
+
+/// A lane array: `[order][lanes]`.
+#[derive(Clone, Copy, Default)]
+struct LaneArray {
+    base: usize,
+    lanes: usize,
+}
+
+/// A matrix in the arena.
+struct PlacedMatrix {
+    /// Columns of the matrix.
+    base: usize,
+    /// Results, `[order][rows]`.
+    results: usize,
+    rows: usize,
+    /// Positions of the columns among the states.
+    columns: Vec<u32>,
+    /// Where each entry comes from: entry, source (1 if none), sign.
+    entries: Vec<(u32, Option<u32>, f64)>,
+}
+
+/// States to be integrated before the kernels: `count` neighbours whose derivatives are neighbours.
+struct Run {
+    state: usize,
+    derivative: Home,
+    count: usize,
+}
+
+/// Everything about a split jet but the code.
+pub(crate) struct Split {
+    pub arena: Arena,
+    a: LaneArray,
+    b: LaneArray,
+    s: LaneArray,
+    old_products: usize,
+    old_squares: usize,
+    product_lanes: HashMap<(Reg, Reg), usize>,
+    square_lanes: HashMap<Reg, usize>,
+    /// For each row, the array cells its coefficients go to.
+    duties: Vec<Vec<(LaneArray, usize)>>,
+    covered: Vec<bool>,
+    matrices: Vec<PlacedMatrix>,
+    early: Vec<Run>,
+    is_early: Vec<bool>,
+    /// Orders with bodies of their own.
+    special: usize,
+}
+
+/// The functions of a split jet.
+pub(crate) struct SplitFunctions {
+    /// Rows that never change, then the others at order 0.
+    pub constants: FuncId,
+    pub start: FuncId,
+    /// Bodies of order 1, 2, ...; the last serves all higher orders.
+    pub bodies: Vec<FuncId>,
+}
+
+impl Split {
+    pub fn new(plan: &FlowPlan, fused: &Fused, order: usize) -> Result<Split, JitError> {
+        let endless = |row: Reg| fused.rows.degrees[row.index()] == Degree::UNBOUNDED;
+        let Matrices { list, covered } = matrix::find(fused);
+        let (mut product_lanes, mut square_lanes) = (HashMap::new(), HashMap::new());
+        let mut keeps = vec![false; fused.rows.rows()];
+        for (row, node) in fused.nodes().filter(|&(row, _)| !covered[row.index()]) {
+            for (a, b) in node.rule.products(row) {
+                if endless(a) && endless(b) {
+                    let lane = product_lanes.len();
+                    product_lanes.entry((a, b)).or_insert(lane);
+                } else {
+                    keeps[a.index()] = true;
+                    keeps[b.index()] = true;
+                }
+            }
+            if let Some(a) = node.rule.square(row) {
+                if endless(a) {
+                    let lane = square_lanes.len();
+                    square_lanes.entry(a).or_insert(lane);
+                } else {
+                    keeps[a.index()] = true;
+                }
+            }
+        }
+        let special = special_orders(fused, order)?;
+        let mut arena = Arena::new(plan, fused, order, &keeps);
+        let mut array = |lanes: usize| {
+            let lanes = lanes.next_multiple_of(4);
+            LaneArray { base: arena.take((order + 1) * lanes), lanes }
+        };
+        let (a, b, s) = (array(product_lanes.len()), array(product_lanes.len()), array(square_lanes.len()));
+        let (old_products, old_squares) = (arena.take(a.lanes), arena.take(s.lanes));
+        let mut duties = vec![Vec::new(); fused.rows.rows()];
+        for (&(left, right), &lane) in &product_lanes {
+            duties[left.index()].push((a, lane));
+            duties[right.index()].push((b, lane));
+        }
+        for (&row, &lane) in &square_lanes {
+            duties[row.index()].push((s, lane));
+        }
+        for duty in &mut duties {
+            duty.sort_by_key(|&(array, lane)| (array.base, lane));
+        }
+        let mut split = Split {
+            arena,
+            a,
+            b,
+            s,
+            old_products,
+            old_squares,
+            product_lanes,
+            square_lanes,
+            duties,
+            covered,
+            matrices: Vec::new(),
+            early: Vec::new(),
+            is_early: vec![false; fused.states],
+            special,
+        };
+        split.place_matrices(fused, &list);
+        split.arena.place_slots(fused);
+        split.find_runs(fused);
+        Ok(split)
+    }
+
+    fn place_matrices(&mut self, fused: &Fused, list: &[matrix::Matrix]) {
+        let span = self.arena.layout.order + 1;
+        for matrix in list {
+            let rows = matrix.results.len().next_multiple_of(4);
+            let base = self.arena.take(rows * matrix.columns.len());
+            let results = self.arena.take(rows * span);
+            let columns: Vec<u32> = matrix.columns.iter().map(|x| x.0 - 1).collect();
+            columns.iter().for_each(|&x| self.is_early[x as usize] = true);
+            let mut entries = Vec::new();
+            for (i, (row, factors)) in matrix.results.iter().zip(&matrix.factors).enumerate() {
+                self.arena.homes[row.index()] = Home { base: results + i, stride: rows };
+                for (j, factor) in factors.iter().enumerate() {
+                    let source = factor.row.map(|r| self.arena.homes[r.index()].base as u32);
+                    let sign = if factor.negate { -1.0 } else { 1.0 };
+                    entries.push(((base + j * rows + i) as u32, source, sign));
+                }
+            }
+            self.matrices.push(PlacedMatrix { base, results, rows, columns, entries });
+        }
+        debug_assert!(fused.states == self.is_early.len());
+    }
+
+    fn find_runs(&mut self, fused: &Fused) {
+        for i in 0..fused.states {
+            if !self.is_early[i] {
+                continue;
+            }
+            let derivative = self.arena.homes[fused.derivatives[i].index()];
+            match self.early.last_mut() {
+                Some(run)
+                    if run.state + run.count == i
+                        && derivative.stride == run.derivative.stride
+                        && derivative.base == run.derivative.base + run.count =>
+                {
+                    run.count += 1;
+                }
+                _ => self.early.push(Run { state: i, derivative, count: 1 }),
+            }
+        }
+    }
+
+    pub fn assemble(&self, assembler: &mut Assembler, fused: &Fused) -> Result<SplitFunctions, JitError> {
+        let start = |constant: bool| {
+            move |ins: &mut FunctionBuilder, parameters: &[Value]| {
+                let mut body = Body::new(ins, parameters[0], None, fused, self, 0);
+                body.start(constant);
+                Ok(())
+            }
+        };
+        let constants = assembler.function(&[pointer_type()], start(true))?;
+        let start = assembler.function(&[pointer_type()], start(false))?;
+        let mut bodies = Vec::new();
+        let order = self.arena.layout.order;
+        let own = (1..=self.special.min(order)).map(Some);
+        for k in own.chain((order > self.special).then_some(None)) {
+            let function = assembler.function(&[pointer_type(); 2], |ins, parameters| {
+                let symbol = k.is_none().then_some(parameters[1]);
+                let mut body = Body::new(ins, parameters[0], symbol, fused, self, k.unwrap_or(ANY_ORDER));
+                body.advance_nodes();
+                Ok(())
+            })?;
+            bodies.push(function);
+        }
+        Ok(SplitFunctions { constants, start, bodies })
+    }
+
+    /// Copies the constants into the matrices.
+    pub fn fill_matrices(&self, memory: &mut [f64]) {
+        for &(entry, source, sign) in self.matrices.iter().flat_map(|m| &m.entries) {
+            memory[entry as usize] = sign * source.map_or(1.0, |s| memory[s as usize]);
+        }
+    }
+
+    /// The kernels' part at order k: early states, old terms, matrices.
+    pub fn before_body(&self, kernels: &Kernels, memory: &mut [f64], k: usize) {
+        if k > 0 {
+            self.integrate_early(memory, k);
+        }
+        if k > 1 && self.a.lanes > 0 {
+            let (rows, old) = memory.split_at_mut(self.old_products);
+            (kernels.products)(&rows[self.a.base..], &rows[self.b.base..], old, self.a.lanes, k);
+        }
+        if k > 1 && self.s.lanes > 0 {
+            let (rows, old) = memory.split_at_mut(self.old_squares);
+            (kernels.squares)(&rows[self.s.base..], old, self.s.lanes, k);
+        }
+        let layout = &self.arena.layout;
+        for matrix in &self.matrices {
+            let (before, results) = memory.split_at_mut(matrix.results);
+            let states = &before[layout.states_base + k * layout.states_stride..];
+            let y = &mut results[k * matrix.rows..];
+            (kernels.matrix_vector)(&before[matrix.base..], states, &matrix.columns, y, matrix.rows);
+        }
+    }
+
+    fn integrate_early(&self, memory: &mut [f64], k: usize) {
+        let layout = &self.arena.layout;
+        let scale = memory[self.arena.h_scale] * memory[self.arena.inverses + k];
+        for run in &self.early {
+            let from = run.derivative.base + (k - 1) * run.derivative.stride;
+            let to = layout.states_base + k * layout.states_stride + run.state;
+            if from > to {
+                let (states, rows) = memory.split_at_mut(from);
+                let rates = &rows[..run.count];
+                for (x, rate) in states[to..to + run.count].iter_mut().zip(rates) {
+                    *x = rate * scale;
+                }
+            } else {
+                for i in 0..run.count {
+                    memory[to + i] = memory[from + i] * scale;
+                }
+            }
+        }
+    }
+}
+
+/// Number of low orders that differ from the high ones: one beyond the greatest bounded degree.
+fn special_orders(fused: &Fused, order: usize) -> Result<usize, JitError> {
+    let greatest = fused.rows.degrees.iter().filter_map(|d| d.bound()).max().unwrap_or(0);
+    let special = order.min(1 + greatest);
+    let body = fused.rows.nodes.len() * BYTES_PER_NODE;
+    if special > MOST_BODIES {
+        return Err(JitError::TooLarge { bytes: special * body, limit: MOST_BODIES * body });
+    }
+    Ok(special)
+}
+
+/// The emission of one body.
+struct Body<'a, 'f> {
+    emitter: Emitter<'a, 'f>,
+    memory: Value,
+    fused: &'a Fused,
+    split: &'a Split,
+    /// The order as a value, where the body serves all high orders.
+    symbol: Option<Value>,
+    /// The order, or [`ANY_ORDER`].
+    k: usize,
+    /// For each stride, the address `memory + k * stride`.
+    bases: HashMap<usize, Value>,
+    now: Vec<Option<Value>>,
+}
+
+impl<'a, 'f> Body<'a, 'f> {
+    fn new(
+        ins: &'a mut FunctionBuilder<'f>,
+        memory: Value,
+        symbol: Option<Value>,
+        fused: &'a Fused,
+        split: &'a Split,
+        k: usize,
+    ) -> Self {
+        let emitter = Emitter::new(ins, &fused.rows.tables);
+        let now = vec![None; fused.rows.rows()];
+        Body { emitter, memory, fused, split, symbol, k, bases: HashMap::new(), now }
+    }
+
+    fn degree(&self, row: Reg) -> Degree {
+        self.fused.rows.degrees[row.index()]
+    }
+
+    fn home(&self, row: Reg) -> Home {
+        self.split.arena.homes[row.index()]
+    }
+
+    /// Address and offset of element `k` of something with a base and a stride.
+    fn place(&mut self, home: Home, k: usize) -> (Value, i32) {
+        let Some(symbol) = self.symbol.filter(|_| k > ANY_ORDER / 2) else {
+            return (self.memory, byte_offset(home.base + k * home.stride));
+        };
+        let (emitter, memory) = (&mut self.emitter, self.memory);
+        let base = *self.bases.entry(home.stride).or_insert_with(|| {
+            let bytes = emitter.ins.ins().imul_imm_s(symbol, i64::from(byte_offset(home.stride)));
+            emitter.ins.ins().iadd(memory, bytes)
+        });
+        let back = (ANY_ORDER - k) * home.stride;
+        (base, byte_offset(home.base) - byte_offset(back))
+    }
+
+    fn load(&mut self, home: Home, k: usize) -> Value {
+        let (base, offset) = self.place(home, k);
+        self.emitter.ins.ins().load(types::F64, trusted(), base, offset)
+    }
+
+    fn store(&mut self, value: Value, home: Home, k: usize) {
+        let (base, offset) = self.place(home, k);
+        self.emitter.ins.ins().store(trusted(), value, base, offset);
+    }
+
+    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        if k != self.k {
+            return self.load(self.home(row), k);
+        }
+        if let Some(value) = self.now[row.index()] {
+            return value;
+        }
+        let value = self.load(self.home(row), k);
+        self.now[row.index()] = Some(value);
+        value
+    }
+
+    /// Keeps a new coefficient and stores it where it is needed.
+    fn keep(&mut self, row: Reg, value: Value) {
+        self.now[row.index()] = Some(value);
+        let home = self.home(row);
+        let is_input = row.index() < self.fused.rows.first_node();
+        let is_new = !is_input && !self.split.covered[row.index()];
+        if is_new && (home.stride > 0 || self.k == 0) {
+            self.store(value, home, self.k);
+        }
+        self.fill_lanes(row, value);
+    }
+
+    fn fill_lanes(&mut self, row: Reg, value: Value) {
+        if self.k == 0 {
+            return;
+        }
+        let split = self.split;
+        for &(array, lane) in &split.duties[row.index()] {
+            self.store(value, Home { base: array.base + lane, stride: array.lanes }, self.k);
+        }
+    }
+
+    /// Order 0: either the rows that never change, or all others and the locks.
+    fn start(&mut self, constant: bool) {
+        let nodes: Vec<(Reg, JetNode)> = self.fused.nodes().collect();
+        for (row, node) in nodes {
+            let Some(op) = node.start else { continue };
+            if self.fused.unchanging[row.index()] != constant || self.split.covered[row.index()] {
+                continue;
+            }
+            op.operands().for_each(|operand| {
+                self.coefficient(operand, 0);
+            });
+            let now = &self.now;
+            let value = self.emitter.operation(op, |r| now[r.index()].expect("loaded above"));
+            self.keep(row, value);
+        }
+        if constant {
+            return;
+        }
+        for (i, &rule) in self.fused.rows.locks.iter().enumerate() {
+            rule.operands().for_each(|operand| {
+                self.coefficient(operand, 0);
+            });
+            let now = &self.now;
+            let value = self.emitter.lock(rule, |r| now[r.index()].expect("loaded above"));
+            self.emitter.store(value, self.memory, self.split.arena.locks + i);
+        }
+    }
+
+    /// The states that were not integrated before the kernels.
+    fn integrate(&mut self) {
+        let mut scale = None;
+        for i in 0..self.fused.states {
+            let (state, derivative) = (self.fused.state(i), self.fused.derivatives[i]);
+            if !self.degree(derivative).reaches(self.k - 1) {
+                continue;
+            }
+            if self.split.is_early[i] {
+                if !self.split.duties[state.index()].is_empty() {
+                    let value = self.coefficient(state, self.k);
+                    self.fill_lanes(state, value);
+                }
+                continue;
+            }
+            let scale = *scale.get_or_insert_with(|| {
+                let h = self.emitter.load(self.memory, self.split.arena.h_scale);
+                let inverse = self.inverse_order();
+                self.emitter.ins.ins().fmul(h, inverse)
+            });
+            let rate = self.load(self.home(derivative), self.k - 1);
+            let value = self.emitter.ins.ins().fmul(rate, scale);
+            self.store(value, self.home(state), self.k);
+            self.keep(state, value);
+        }
+    }
+
+    fn advance_nodes(&mut self) {
+        if self.k == 1 {
+            let h = self.emitter.load(self.memory, self.split.arena.h_scale);
+            self.now[TIME.index()] = Some(h);
+        }
+        self.integrate();
+        let nodes: Vec<(Reg, JetNode)> = self.fused.nodes().collect();
+        for (row, node) in nodes {
+            if self.split.covered[row.index()] {
+                if !self.split.duties[row.index()].is_empty() {
+                    let value = self.coefficient(row, self.k);
+                    self.fill_lanes(row, value);
+                }
+                continue;
+            }
+            if !self.degree(row).reaches(self.k) {
+                continue;
+            }
+            let value = recurrence::advance(self, row, node.rule);
+            let value = value.unwrap_or_else(|| self.emitter.constant(0.0));
+            self.keep(row, value);
+        }
+    }
+
+    fn term(&mut self, a: Reg, b: Reg, j: usize) -> Value {
+        let (x, y) = (self.coefficient(a, j), self.coefficient(b, self.k - j));
+        self.emitter.ins.ins().fmul(x, y)
+    }
+
+    /// Partial sums over the parities of j, added.
+    fn parity_sums(&mut self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<Value> {
+        let mut sums = [None, None];
+        for (i, j) in range.enumerate() {
+            let term = self.term(a, b, j);
+            sums[i % 2] = plus(self, sums[i % 2], Some(term));
+        }
+        plus(self, sums[0], sums[1])
+    }
+}
+
+impl Arithmetic for Body<'_, '_> {
+    type Value = Value;
+
+    fn now(&mut self, row: Reg) -> Option<Value> {
+        self.degree(row).reaches(self.k).then(|| self.coefficient(row, self.k))
+    }
+
+    fn first(&mut self, row: Reg) -> Option<Value> {
+        self.fused.rows.has_start(row).then(|| self.coefficient(row, 0))
+    }
+
+    fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
+        if let Some(&lane) = self.split.product_lanes.get(&(a, b)) {
+            return (self.k > 1).then(|| self.emitter.load(self.memory, self.split.old_products + lane));
+        }
+        let terms = OldTerms::of_product(self.k, self.degree(a), self.degree(b));
+        let middle = self.parity_sums(a, b, terms.middle);
+        let low = terms.low_edge.then(|| self.term(a, b, 1));
+        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
+        let edge = plus(self, low, high);
+        plus(self, middle, edge)
+    }
+
+    fn old_square(&mut self, a: Reg) -> Option<Value> {
+        if let Some(&lane) = self.split.square_lanes.get(&a) {
+            return (self.k > 1).then(|| self.emitter.load(self.memory, self.split.old_squares + lane));
+        }
+        let terms = recurrence::OldSquareTerms::of_square(self.k, self.degree(a));
+        let middle = self.parity_sums(a, a, terms.middle);
+        let edge = terms.edge.then(|| self.term(a, a, 1));
+        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
+        let centre = terms.centre.map(|j| self.term(a, a, j));
+        plus(self, twice, centre)
+    }
+
+    fn lock(&mut self, lock: Lock) -> Value {
+        self.emitter.load(self.memory, self.split.arena.locks + lock.0 as usize)
+    }
+
+    fn order(&mut self) -> Value {
+        self.load(Home { base: self.split.arena.numbers, stride: 1 }, self.k)
+    }
+
+    fn inverse_order(&mut self) -> Value {
+        self.load(Home { base: self.split.arena.inverses, stride: 1 }, self.k)
+    }
+
+    fn add(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fadd(x, y)
+    }
+
+    fn sub(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fsub(x, y)
+    }
+
+    fn mul(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fmul(x, y)
+    }
+
+    fn neg(&mut self, x: Value) -> Value {
+        self.emitter.ins.ins().fneg(x)
+    }
+
+    fn steer(&mut self, first: Value, x: Option<Value>, y: Option<Value>) -> Value {
+        let x = x.unwrap_or_else(|| self.emitter.constant(0.0));
+        let y = y.unwrap_or_else(|| self.emitter.constant(0.0));
+        self.emitter.select(first, x, y)
+    }
+}

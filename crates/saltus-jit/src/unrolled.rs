@@ -1,0 +1,282 @@
+//! Unrolled jets: every coefficient of every row is a value of one straight-line function.
+//!
+//! Middle sums of convolutions run on pairs: (a_j, a_(j+1)) times (b_m, b_(m-1)), so that one lane
+//! is the partial sum over even j and the other that over odd j. A pair is packed once and reused.
+
+use crate::JitError;
+use crate::arena::Arena;
+use crate::emit::Emitter;
+use crate::fused::{Fused, TIME};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_frontend::FunctionBuilder;
+use saltus_expr::Reg;
+use saltus_expr::jet::Degree;
+use saltus_expr::jet::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, plus};
+use std::collections::HashMap;
+use std::ops::RangeInclusive;
+
+/// Sums of fewer pairs than this are made of scalars.
+const LEAST_PAIRS: usize = 2;
+
+/// Emits the function; its parameter is the arena.
+pub(crate) fn emit(
+    ins: &mut FunctionBuilder,
+    memory: Value,
+    fused: &Fused,
+    arena: &Arena,
+) -> Result<(), JitError> {
+    let emitter = Emitter::new(ins, &fused.rows.tables);
+    let span = arena.layout.order + 1;
+    let values = vec![None; fused.rows.rows() * span];
+    let mut unrolled = Unrolled {
+        emitter,
+        memory,
+        fused,
+        arena,
+        span,
+        k: 0,
+        values,
+        locks: Vec::new(),
+        pairs: HashMap::new(),
+    };
+    unrolled.start();
+    for k in 1..span {
+        unrolled.k = k;
+        unrolled.integrate();
+        unrolled.advance_nodes();
+    }
+    Ok(())
+}
+
+struct Unrolled<'a, 'f> {
+    emitter: Emitter<'a, 'f>,
+    memory: Value,
+    fused: &'a Fused,
+    arena: &'a Arena,
+    span: usize,
+    k: usize,
+    values: Vec<Option<Value>>,
+    locks: Vec<Value>,
+    /// Packed coefficients (first, second) of a row.
+    pairs: HashMap<(Reg, usize, usize), Value>,
+}
+
+impl Unrolled<'_, '_> {
+    fn degree(&self, row: Reg) -> Degree {
+        self.fused.rows.degrees[row.index()]
+    }
+
+    fn coefficient(&self, row: Reg, k: usize) -> Value {
+        self.values[row.index() * self.span + k].expect("coefficients are made in order")
+    }
+
+    fn keep(&mut self, row: Reg, value: Value) {
+        self.values[row.index() * self.span + self.k] = Some(value);
+        let home = self.arena.homes[row.index()];
+        let is_node = row.index() >= self.fused.rows.first_node();
+        if home.stride > 0 && (is_node || self.fused.is_state(row) && self.k > 0) {
+            self.emitter.store(value, self.memory, home.base + self.k * home.stride);
+        }
+    }
+
+    fn start(&mut self) {
+        for row in (0..self.fused.rows.first_node() as u32).map(Reg) {
+            let value = self.emitter.load(self.memory, self.arena.homes[row.index()].base);
+            self.keep(row, value);
+        }
+        for (row, node) in self.fused.nodes() {
+            let Some(op) = node.start else { continue };
+            let (values, span) = (&self.values, self.span);
+            let value = self.emitter.operation(op, |r| values[r.index() * span].expect("started before"));
+            self.keep(row, value);
+            if self.degree(row).is_constant() {
+                self.emitter.store(value, self.memory, self.arena.homes[row.index()].base);
+            }
+        }
+        for &rule in &self.fused.rows.locks {
+            let (values, span) = (&self.values, self.span);
+            let value = self.emitter.lock(rule, |r| values[r.index() * span].expect("started before"));
+            self.locks.push(value);
+        }
+    }
+
+    /// Time and states of the present order.
+    fn integrate(&mut self) {
+        let k = self.k;
+        if k == 1 {
+            let h = self.emitter.load(self.memory, self.arena.h_scale);
+            self.keep(TIME, h);
+        }
+        let mut scale = None;
+        for i in 0..self.fused.states {
+            let derivative = self.fused.derivatives[i];
+            if !self.degree(derivative).reaches(k - 1) {
+                continue;
+            }
+            let scale = *scale.get_or_insert_with(|| {
+                let h = self.emitter.load(self.memory, self.arena.h_scale);
+                let inverse = self.emitter.load(self.memory, self.arena.inverses + k);
+                self.emitter.ins.ins().fmul(h, inverse)
+            });
+            let rate = self.coefficient(derivative, k - 1);
+            let value = self.emitter.ins.ins().fmul(rate, scale);
+            self.keep(self.fused.state(i), value);
+        }
+    }
+
+    fn advance_nodes(&mut self) {
+        for (row, node) in self.fused.nodes() {
+            if !self.degree(row).reaches(self.k) {
+                continue;
+            }
+            let value = recurrence::advance(self, row, node.rule);
+            let value = value.unwrap_or_else(|| self.emitter.constant(0.0));
+            self.keep(row, value);
+        }
+    }
+
+    fn pair(&mut self, row: Reg, first: usize, second: usize) -> Value {
+        if let Some(&pair) = self.pairs.get(&(row, first, second)) {
+            return pair;
+        }
+        let (low, high) = (self.coefficient(row, first), self.coefficient(row, second));
+        let vector = self.emitter.ins.ins().scalar_to_vector(types::F64X2, low);
+        let pair = self.emitter.ins.ins().insertlane(vector, high, 1);
+        self.pairs.insert((row, first, second), pair);
+        pair
+    }
+
+    fn term(&mut self, a: Reg, b: Reg, j: usize) -> Value {
+        let (x, y) = (self.coefficient(a, j), self.coefficient(b, self.k - j));
+        self.emitter.ins.ins().fmul(x, y)
+    }
+
+    /// Partial sums over the parities of j, added.
+    fn parity_sums(&mut self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<Value> {
+        let (low, high) = range.into_inner();
+        if low > high {
+            return None;
+        }
+        let pairs = (high + 1 - low) / 2;
+        let (mut same, other) = if pairs >= LEAST_PAIRS {
+            self.paired_sums(a, b, low, pairs)
+        } else {
+            let same = self.term(a, b, low);
+            (same, (low < high).then(|| self.term(a, b, low + 1)))
+        };
+        if low < high && (high - low).is_multiple_of(2) {
+            let last = self.term(a, b, high);
+            same = self.add(same, last);
+        }
+        Some(match other {
+            Some(other) => self.add(same, other),
+            None => same,
+        })
+    }
+
+    /// The two partial sums of `pairs` pairs of terms from j = `low`.
+    fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> (Value, Option<Value>) {
+        let mut sum = None;
+        for j in (low..).step_by(2).take(pairs) {
+            let m = self.k - j;
+            let (forward, backward) = (self.pair(a, j, j + 1), self.pair(b, m, m - 1));
+            let term = self.emitter.ins.ins().fmul(forward, backward);
+            sum = Some(match sum {
+                Some(sum) => self.emitter.ins.ins().fadd(sum, term),
+                None => term,
+            });
+        }
+        let sum = sum.expect("there is at least one pair");
+        let same = self.emitter.ins.ins().extractlane(sum, 0);
+        let other = self.emitter.ins.ins().extractlane(sum, 1);
+        (same, Some(other))
+    }
+}
+
+impl Arithmetic for Unrolled<'_, '_> {
+    type Value = Value;
+
+    fn now(&mut self, row: Reg) -> Option<Value> {
+        self.degree(row).reaches(self.k).then(|| self.coefficient(row, self.k))
+    }
+
+    fn first(&mut self, row: Reg) -> Option<Value> {
+        self.fused.rows.has_start(row).then(|| self.coefficient(row, 0))
+    }
+
+    fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
+        let terms = OldTerms::of_product(self.k, self.degree(a), self.degree(b));
+        let middle = self.parity_sums(a, b, terms.middle);
+        let low = terms.low_edge.then(|| self.term(a, b, 1));
+        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
+        let edge = plus(self, low, high);
+        plus(self, middle, edge)
+    }
+
+    fn old_square(&mut self, a: Reg) -> Option<Value> {
+        let terms = OldSquareTerms::of_square(self.k, self.degree(a));
+        let middle = self.parity_sums(a, a, terms.middle);
+        let edge = terms.edge.then(|| self.term(a, a, 1));
+        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
+        let centre = terms.centre.map(|j| self.term(a, a, j));
+        plus(self, twice, centre)
+    }
+
+    fn lock(&mut self, lock: Lock) -> Value {
+        self.locks[lock.0 as usize]
+    }
+
+    fn order(&mut self) -> Value {
+        self.emitter.load(self.memory, self.arena.numbers + self.k)
+    }
+
+    fn inverse_order(&mut self) -> Value {
+        self.emitter.load(self.memory, self.arena.inverses + self.k)
+    }
+
+    fn add(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fadd(x, y)
+    }
+
+    fn sub(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fsub(x, y)
+    }
+
+    fn mul(&mut self, x: Value, y: Value) -> Value {
+        self.emitter.ins.ins().fmul(x, y)
+    }
+
+    fn neg(&mut self, x: Value) -> Value {
+        self.emitter.ins.ins().fneg(x)
+    }
+
+    fn steer(&mut self, first: Value, x: Option<Value>, y: Option<Value>) -> Value {
+        let x = x.unwrap_or_else(|| self.emitter.constant(0.0));
+        let y = y.unwrap_or_else(|| self.emitter.constant(0.0));
+        self.emitter.select(first, x, y)
+    }
+}
+
+/// Predicted number of machine instructions of the unrolled function.
+pub(crate) fn instructions(fused: &Fused, order: usize) -> usize {
+    let degree = |row: Reg| fused.rows.degrees[row.index()];
+    let sum = |terms: &RangeInclusive<usize>| {
+        let count = (terms.end() + 1).saturating_sub(*terms.start());
+        // A pair of terms is packed (about one and a half operations), multiplied and added.
+        count / 2 * 4 + count % 2 * 2
+    };
+    let mut total = 4 * fused.rows.nodes.len();
+    for k in 1..=order {
+        total += 3 * fused.states;
+        for (row, node) in fused.nodes().filter(|&(row, _)| degree(row).reaches(k)) {
+            total += 4;
+            for (a, b) in node.rule.products(row) {
+                total += sum(&OldTerms::of_product(k, degree(a), degree(b)).middle) + 5;
+            }
+            if let Some(a) = node.rule.square(row) {
+                total += sum(&OldSquareTerms::of_square(k, degree(a)).middle) + 5;
+            }
+        }
+    }
+    total
+}
