@@ -461,6 +461,7 @@ impl<'a> Elaborator<'a> {
             ..Scope::empty()
         });
         self.scopes[outer.0].inner.push(ModeScope { scope, tree });
+        self.mode_scopes.insert(mode, scope);
         self.declare_variables(scope, &tree.body, &[], None, (Shape::Scalar, 0));
         self.depth += 1;
         self.declare_parts(scope, &tree.body);

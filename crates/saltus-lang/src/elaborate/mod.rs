@@ -157,6 +157,7 @@ struct Elaborator<'a> {
     /// The declaration each variable comes from; `None` for time, modes and derivatives.
     origin: Vec<Option<DeclarationId>>,
     file_scopes: Vec<ScopeId>,
+    mode_scopes: HashMap<ModeId, ScopeId>,
     file_parameters: HashMap<(ItemId, usize), DeclarationId>,
     /// Classes being instantiated, outermost first.
     open_classes: Vec<ItemId>,
@@ -213,6 +214,7 @@ impl<'a> Elaborator<'a> {
             declarations: vec![],
             origin: vec![None],
             file_scopes: vec![],
+            mode_scopes: HashMap::new(),
             file_parameters: HashMap::new(),
             open_classes: vec![],
             open_functions: vec![],

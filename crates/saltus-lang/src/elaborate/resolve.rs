@@ -59,7 +59,7 @@ impl<'a> Elaborator<'a> {
     pub(super) fn resolve(&mut self, id: DeclarationId, span: Span) -> Elaborated<Resolved> {
         match &self.declarations[id.0].progress {
             Progress::Done(resolved) => return resolved.clone().ok_or(Reported),
-            Progress::Busy => return Err(self.circle(id, span)),
+            Progress::Busy => return self.provisional(id, span),
             Progress::Waiting => {}
         }
         self.declarations[id.0].progress = Progress::Busy;
@@ -71,10 +71,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn resolve_new(&mut self, id: DeclarationId) -> Elaborated<Resolved> {
-        let (tree, kind, scope) = {
-            let declaration = &self.declarations[id.0];
-            (declaration.tree, declaration.kind, declaration.scope)
-        };
+        let Declaration { tree, kind, scope, argument, .. } = self.declarations[id.0];
         let env = Env::new(scope);
         let sizes: Vec<Elaborated<usize>> = tree.sizes.iter().map(|s| self.array_size(env, s)).collect();
         let sort = self.declared_sort(tree, kind);
@@ -95,10 +92,49 @@ impl<'a> Elaborator<'a> {
             (None, Some(Value { measure: Measure::Known(d), .. })) => Measure::Known(*d),
             _ => Measure::Unknown,
         };
-        let place = tree.value.as_ref().map_or(tree.span, |v| v.span);
+        let written_value = argument.map(|a| a.value).or(tree.value.as_ref());
+        let place = written_value.map_or(tree.span, |v| v.span);
+        if let Progress::Done(Some(known)) = self.declarations[id.0].progress.clone() {
+            return self.complete(id, known, given, place);
+        }
         let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose()?;
         self.check_start(kind, scope, given.as_ref(), place)?;
         self.allocate(id, Resolved { shape, vars: [].into(), sort, measure }, given)
+    }
+
+    /// What a declaration that waits for its own value looks like: an array of a written size is
+    /// known well enough for its elements to read one another, anything else is a circle.
+    fn provisional(&mut self, id: DeclarationId, span: Span) -> Elaborated<Resolved> {
+        let Declaration { tree, kind, scope, .. } = self.declarations[id.0];
+        if tree.sizes.is_empty() || !is_defined(kind) {
+            return Err(self.circle(id, span));
+        }
+        let env = Env::new(scope);
+        let sizes: Vec<Elaborated<usize>> = tree.sizes.iter().map(|s| self.array_size(env, s)).collect();
+        let sizes = sizes.into_iter().collect::<Elaborated<Vec<usize>>>()?;
+        let shape = Shape::from_sizes(&sizes).ok_or(Reported)?;
+        let sort = self.declared_sort(tree, kind)?.unwrap_or(Sort::Real);
+        let measure = tree.unit.as_ref().map(|unit| self.declared_measure(unit)).transpose()?;
+        let resolved =
+            Resolved { shape, vars: [].into(), sort, measure: measure.unwrap_or(Measure::Unknown) };
+        let resolved = self.allocate(id, resolved, None)?;
+        self.declarations[id.0].progress = Progress::Done(Some(resolved.clone()));
+        Ok(resolved)
+    }
+
+    /// Gives a provisional declaration its value.
+    fn complete(
+        &mut self,
+        id: DeclarationId,
+        known: Resolved,
+        given: Option<Given>,
+        place: Span,
+    ) -> Elaborated<Resolved> {
+        if let Some(Given::Value(value)) = given {
+            let value = self.fit(value, known.shape, known.sort, known.measure, place)?;
+            self.definitions.insert(id, value);
+        }
+        Ok(known)
     }
 
     /// The size of an array: a whole number from 1.
@@ -448,6 +484,11 @@ impl<'a> Elaborator<'a> {
         }
         self.report(diagnostic)
     }
+}
+
+/// Whether equations define what is declared.
+fn is_defined(kind: DeclarationKind) -> bool {
+    matches!(kind, DeclarationKind::Signal | DeclarationKind::Output | DeclarationKind::Input)
 }
 
 /// A dotted path.

@@ -239,17 +239,7 @@ impl<'a> Elaborator<'a> {
         match base {
             Selection::Instances(shape, scopes) => self.member_of_instances(shape, &scopes, name),
             Selection::Automaton(automaton) => self.mode_of(automaton, name).map(Selection::Mode),
-            Selection::Mode(mode) => {
-                let path = self.system.mode_path(mode);
-                Err(self.report(
-                    Diagnostic::error(
-                        codes::UNKNOWN_NAME,
-                        name.span,
-                        format!("`{}` belongs to the mode `{path}` and is seen only inside it", name.text),
-                    )
-                    .hint("declare it outside the automaton if other parts need it"),
-                ))
-            }
+            Selection::Mode(mode) => self.member_of_mode(mode, name),
             _ => {
                 let text = self.sources.text(base_tree.span).to_string();
                 Err(self.report(Diagnostic::error(
@@ -259,6 +249,22 @@ impl<'a> Elaborator<'a> {
                 )))
             }
         }
+    }
+
+    /// An automaton inside a mode, so that its modes can be asked for from outside. Variables have
+    /// a meaning only while the mode is active.
+    fn member_of_mode(&mut self, mode: ModeId, name: &ast::Name) -> Elaborated<Selection> {
+        let scope = self.mode_scopes.get(&mode).copied().ok_or(Reported)?;
+        match self.own_name(scope, &name.text) {
+            Some(Found::Mode(mode)) => return Ok(Selection::Mode(mode)),
+            Some(Found::Entity(Entity::Automaton(automaton))) => return Ok(Selection::Automaton(automaton)),
+            Some(Found::Entity(Entity::Broken)) => return Err(Reported),
+            _ => {}
+        }
+        let path = self.system.mode_path(mode);
+        let message = format!("`{}` of the mode `{path}` is not seen from outside", name.text);
+        let hint = "declare what other parts need outside the automaton";
+        Err(self.report(Diagnostic::error(codes::UNKNOWN_NAME, name.span, message).hint(hint)))
     }
 
     /// A mode of an automaton by name.

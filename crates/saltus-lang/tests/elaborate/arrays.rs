@@ -75,6 +75,14 @@ fn folds_over_arrays() {
 }
 
 #[test]
+fn elements_of_one_array_may_read_others() {
+    same(
+        "signal z[2] = [1, 2 * z[1]]; output w = z[2]",
+        "signal z[2]; z[1] = 1; z[2] = 2 * z[1]; output w = z[2]",
+    );
+}
+
+#[test]
 fn families_unroll() {
     same(
         "for i in 1..2 { when x[i] > i { for j in 1..2 { x[j] := x[i] + j } } }",

@@ -79,14 +79,15 @@ fn automata_nest_and_modes_own_variables() {
                     else -> Right
                 }
             }
-            when Outer.Right and not in(Left) { x := 3 }
+            when Outer.Right and not in(Left) or Outer.Left.Fast { x := 3 }
             stop when x > 100
         }",
         "state x = 0
          state Outer.Left.age = x in Outer.Left
          flag in(Outer.Right): Boolean
          flag in(Outer.Left): Boolean
-         when in(Outer.Right) and not in(Outer.Left) { x := 3 }
+         flag in(Outer.Left.automaton.Fast): Boolean
+         when (in(Outer.Right) and not in(Outer.Left)) or in(Outer.Left.automaton.Fast) { x := 3 }
          stop when 100 < x \"x > 100\"
          automaton Outer
          mode Outer.Left (initial)
