@@ -56,11 +56,21 @@ impl Elaborator<'_> {
             if name.span.file != 0 || self.used.contains(&name.span) {
                 continue;
             }
+            if self.file_scopes.contains(&declaration.scope) && self.is_mentioned(&name.text) {
+                continue;
+            }
             let message = format!("nothing uses the {what} `{}`", name.text);
             let diagnostic = Diagnostic::warning(codes::UNUSED_NAME, name.span, message);
             let diagnostic = super::scope::hinted(diagnostic, hint.map(str::to_string));
             self.report(diagnostic);
         }
+    }
+
+    /// Whether the root file names a thing of its top level more than once: other models of the
+    /// file, which are not elaborated now, may be its users.
+    fn is_mentioned(&self, name: &str) -> bool {
+        let text = self.sources.files().first().map_or("", |f| f.text.as_str());
+        words(text).filter(|word| *word == name).count() > 1
     }
 
     fn unused_functions(&mut self) {
@@ -74,6 +84,9 @@ impl Elaborator<'_> {
             .collect();
         unused.sort_by_key(|id| id.item);
         for function in unused.into_iter().filter_map(|id| program.function(id)) {
+            if self.is_mentioned(&function.name.text) {
+                continue;
+            }
             let message = format!("nothing calls the function `{}`", function.name.text);
             self.report(Diagnostic::warning(codes::UNUSED_NAME, function.name.span, message));
         }
@@ -108,7 +121,7 @@ pub(super) fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax: usize
 
 /// The words on the lines of syntax errors.
 fn words_near(diagnostics: &[Diagnostic], sources: &SourceMap) -> HashSet<String> {
-    let mut words = HashSet::new();
+    let mut near = HashSet::new();
     for diagnostic in diagnostics {
         let Some(file) = sources.files().get(diagnostic.span.file as usize) else { continue };
         let text = file.text.as_str();
@@ -117,7 +130,11 @@ fn words_near(diagnostics: &[Diagnostic], sources: &SourceMap) -> HashSet<String
         let start = before.rfind('\n').map_or(0, |k| k + 1);
         let end = at + after.find('\n').unwrap_or(after.len());
         let line = text.get(start..end).unwrap_or("");
-        words.extend(line.split(|c: char| !c.is_alphanumeric() && c != '_').map(str::to_string));
+        near.extend(words(line).map(str::to_string));
     }
-    words
+    near
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }

@@ -302,11 +302,23 @@ fn deep_chains_end_in_a_report_not_in_a_crash() {
     }
 }
 
+#[test]
+fn other_models_of_a_file_count_as_users() {
+    let text = "param g = 9.81, h = 1\nfn f(x) = x\nmodel A { output y = 1 }\nmodel B { output y = f(g) }";
+    let compiled = compile("test.salt", text, Some("A"), &|_| Err(String::new()));
+    assert_eq!(findings(&compiled, true), "W502 1 `h`: nothing uses the parameter `h`");
+}
+
+#[test]
+fn the_pieces_make_a_sound_model() {
+    assert_eq!(findings(&compile_case(PIECES), false), "");
+}
+
 /// Models whose pieces are mixed up to look for panics.
 const PIECES: &str = "model M { param a = 2 , b : [ m ] = 3 ; state x [ 2 ] = [ 1 , 2 ] , y = a ; signal s ; \
     memory k : Integer = 0 ; input u = 1 ; c : C [ 2 ] ( p = [ 1 , 2 ] ) ; c [ 1 ] . u = y ; c [ 2 ] . u = c [ 1 ] . z ; \
-    x ' = - x ; y ' = s * time ; s = sum ( x [ i ] for i in 1 .. 2 ) + f ( y ) ; \
-    automaton S { initial mode A { hold y ; after 1 -> B { k := k + 1 } } ; mode B { y ' = 1 ; when y > 3 [ s ] -> A } } \
+    x ' = - x ; s = sum ( x [ i ] for i in 1 .. 2 ) + f ( y ) ; \
+    automaton S { initial mode A { hold y ; after 1 -> B { k := k + 1 } } ; mode B { y ' = s * time ; when y > 3 -> A } } ; \
     when rises ( y ) { x := interval ( 0 , 1 ) } ; every 2 when S . A { k := 0 } ; for i in 1 .. a { stop when x [ i ] > 5 } ; \
     run { until 5 ; plot x , y over s ; rtol 1e-3 } } \n\
     component C ( p = 1 ) { input u ; output z = p * u ; state q = table ( p , [ 0 , 1 ] , [ 2 , 3 ] ) ; q ' = if u < 1 then 2 else 3 } \n\
