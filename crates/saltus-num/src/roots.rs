@@ -628,6 +628,14 @@ mod tests {
     }
 
     #[test]
+    fn a_root_at_one_has_the_sign_beyond() {
+        let crossing = roots(&[-6.0, 1.0, 4.0, 1.0]); // (s - 1)(s + 2)(s + 3)
+        assert_eq!((crossing[0].hi, crossing[0].after, crossing[0].touch), (1.0, Sign::Positive, false));
+        let touching = roots(&[1.0, -1.0, -1.0, 1.0]); // (s - 1)^2 (s + 1)
+        assert_eq!((touching[0].hi, touching[0].after, touching[0].touch), (1.0, Sign::Positive, true));
+    }
+
+    #[test]
     fn a_small_constant_term_moving_away_has_no_root() {
         let mut c = vec![1.0; 20];
         c[0] = 1e-25;
