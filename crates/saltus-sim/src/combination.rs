@@ -68,6 +68,8 @@ pub(crate) struct Combination {
     pub reads: Vec<bool>,
     /// Jets computed with this combination.
     pub uses: u64,
+    /// Native code was made or refused.
+    pub settled: bool,
 }
 
 /// Makes and keeps combinations.
@@ -83,6 +85,10 @@ const KEPT: usize = 4096;
 impl Combinations {
     pub fn new(order: usize) -> Self {
         Self { known: HashMap::new(), list: Vec::new(), order }
+    }
+
+    pub fn order(&self) -> usize {
+        self.order
     }
 
     pub fn len(&self) -> usize {
@@ -187,6 +193,7 @@ fn assemble(
         reads: reads(&plan, code.slots),
         plan: Arc::new(plan),
         uses: 0,
+        settled: false,
     };
     combination.collect(code);
     combination.bound_degrees(code, order);
@@ -257,6 +264,26 @@ impl Combination {
     /// estimated from the last coefficients.
     pub fn has_unbounded_rows(&self, order: usize) -> bool {
         self.degree == order || !self.unbounded.is_empty()
+    }
+
+    /// Replaces the virtual machine by native code with the same results; false if there is none.
+    #[cfg(feature = "native")]
+    pub fn go_native(&mut self, order: usize) -> bool {
+        self.settled = true;
+        match saltus_jit::NativeJet::compile(&self.plan, order) {
+            Ok(native) => {
+                self.jets = Box::new(native);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    /// There is no native code in this build.
+    #[cfg(not(feature = "native"))]
+    pub fn go_native(&mut self, _order: usize) -> bool {
+        self.settled = true;
+        false
     }
 
     fn collect(&mut self, code: &Code) {

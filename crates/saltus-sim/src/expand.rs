@@ -37,6 +37,21 @@ impl Runner<'_> {
         self.scale = 0.5 * power_of_two_above(scale);
     }
 
+    /// Changes to native code when the combination has been expanded often enough.
+    fn tier_up(&mut self) {
+        let combination = self.combinations.get_mut(self.current);
+        let due = self.options.native_after.is_some_and(|n| combination.uses >= n);
+        if !due || combination.settled {
+            return;
+        }
+        let started = std::time::Instant::now();
+        if combination.go_native(self.order) {
+            self.stats.native += 1;
+            self.jets_fresh = false;
+        }
+        self.stats.compile_seconds += started.elapsed().as_secs_f64();
+    }
+
     fn guess_scale(&mut self) {
         let plan = self.combination().plan.clone();
         let values: Vec<f64> = plan.states.iter().map(|&(x, _)| self.env[x as usize]).collect();
@@ -46,6 +61,7 @@ impl Runner<'_> {
 
     /// Makes the segment that starts at the present values.
     pub fn expand(&mut self) -> Result<(), Box<Ending>> {
+        self.tier_up();
         let remaining = (self.until - self.stamp.t) - self.t_low;
         let length = self.choose_length(remaining)?;
         // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
@@ -240,14 +256,12 @@ impl Runner<'_> {
     /// The time at which an atom affine in time alone is zero; NaN for other atoms.
     fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
         let atom = self.combination().atoms[p].index();
-        if length != 2 || self.code.atoms[atom].of_time.is_none() {
-            return f64::NAN;
-        }
-        let Some(quantity) = self.code.atoms[atom].of_time.clone() else { return f64::NAN };
+        let code = self.code.clone();
+        let Some(quantity) = code.atoms[atom].of_time.as_ref().filter(|_| length == 2) else { return f64::NAN };
         let now = std::mem::replace(&mut self.env[0], 0.0);
-        let at_zero = self.scalar(&quantity);
+        let at_zero = self.scalar(quantity);
         self.env[0] = 1.0;
-        let at_one = self.scalar(&quantity);
+        let at_one = self.scalar(quantity);
         self.env[0] = now;
         let zero = -at_zero / (at_one - at_zero);
         if zero >= now && zero.is_finite() { zero } else { f64::NAN }

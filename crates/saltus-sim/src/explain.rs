@@ -15,8 +15,9 @@ pub(crate) struct Explanation {
 
 /// An expression as text, with the names of the model.
 pub(crate) fn expression(runner: &Runner<'_>, e: Expr) -> String {
-    let _ = (runner, e);
-    String::from("expression")
+    let variables = &runner.system.variables;
+    let name = |v: saltus_expr::VarId| variables.get(v.index()).map_or("…".to_string(), |v| v.name.clone());
+    runner.code.graph.display(e, &name).to_string()
 }
 
 /// Explains a value that is not finite.

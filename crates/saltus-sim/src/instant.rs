@@ -476,14 +476,10 @@ impl Runner<'_> {
         self.buffers.writes.clear();
         for k in 0..self.buffers.fired.len() {
             let r = self.buffers.fired[k];
-            let Some(actions) = self.code.rules[r as usize].actions.clone() else { continue };
-            self.run_actions(&actions);
+            let code = self.code.clone();
+            let Some(actions) = &code.rules[r as usize].actions else { continue };
             for (i, written) in actions.targets.iter().enumerate() {
-                let output = |j: usize| actions.program.outputs()[2 * i + j].index();
-                let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
-                let system = self.system;
-                let name = &system.variable(written.target).name;
-                let value = self.resolve(name, low, high, written.interval, written.span)?;
+                let value = self.assigned(actions, i)?;
                 self.push_write(written.target.0, value, r, written.span)?;
             }
         }
@@ -559,19 +555,14 @@ impl Runner<'_> {
     }
 
     fn start_own_variables(&mut self, mode: ModeId, in_round: bool) -> Result<(), SimError> {
-        for k in 0..self.code.block(Some(mode)).starts.len() {
-            let start = self.code.block(Some(mode)).starts[k].clone();
+        let code = self.code.clone();
+        for start in &code.block(Some(mode)).starts {
             let written = start.targets[0];
             let slot = written.target.0;
             if in_round && self.buffers.writes.iter().any(|w| w.slot == slot) {
                 continue;
             }
-            self.run_actions(&start);
-            let output = |j: usize| start.program.outputs()[j].index();
-            let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
-            let system = self.system;
-            let name = &system.variable(written.target).name;
-            let value = self.resolve(name, low, high, written.interval, written.span)?;
+            let value = self.assigned(start, 0)?;
             if in_round {
                 let rule = self.buffers.entering;
                 self.push_write(slot, value, rule, written.span)?;

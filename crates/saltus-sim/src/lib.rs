@@ -1,6 +1,6 @@
 //! Simulation: event location, instants, jumps; from a flat hybrid system to a trace.
 //!
-//! The meaning of a run is defined in `docs/semantics.md`; [`simulate`] executes it.
+//! The meaning of a run is defined in `docs/semantics.md`; [`Simulator`] executes it.
 
 mod combination;
 mod compile;
@@ -21,5 +21,5 @@ mod zeno;
 pub use error::SimError;
 pub use options::{Limits, Options, Policy, Recording};
 pub use report::{Change, Ending, Event, EventKind, Note, Run, Stamp, Stats, Status};
-pub use runner::{simulate, simulate_with_progress};
+pub use runner::{Simulator, simulate};
 pub use trace::{Epoch, Point, Role, Sampling, Segment, Trace};

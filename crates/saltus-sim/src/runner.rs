@@ -22,7 +22,11 @@ use crate::zeno::ZenoWatch;
 use saltus_model::{HybridSystem, ModeId, Span, VariableKind};
 use saltus_num::roots::RootFinder;
 use saltus_solve::taylor::{Tolerance, order_for};
+use std::sync::Arc;
 use std::time::Instant;
+
+/// Stop time of a model that says nothing about it.
+const DEFAULT_STOP_TIME: f64 = 10.0;
 
 /// At most so many remarks are kept.
 const NOTES: usize = 100;
@@ -30,7 +34,7 @@ const NOTES: usize = 100;
 /// A run in progress.
 pub(crate) struct Runner<'s> {
     pub system: &'s HybridSystem,
-    pub code: Code,
+    pub code: Arc<Code>,
     pub options: Options,
     pub until: f64,
     pub tolerance: Tolerance,
@@ -95,31 +99,67 @@ pub(crate) struct ModeSlots {
     pub entries: Vec<u32>,
 }
 
-/// Simulates a system. What goes wrong while it runs ends the run with a status and keeps the
-/// trace; an error is returned only if the run cannot begin.
+/// A system made ready to run, any number of times.
 ///
 /// ```
-/// use saltus_sim::{Options, Status, simulate};
-/// let run = simulate(&saltus_model::HybridSystem::new("Empty"), Options { until: Some(1.0), ..Options::default() });
+/// use saltus_sim::{Options, Simulator, Status};
+/// let system = saltus_model::HybridSystem::new("Empty");
+/// let mut simulator = Simulator::new(&system);
+/// let run = simulator.run(Options { until: Some(1.0), ..Options::default() });
 /// assert_eq!(run.unwrap().ending.status, Status::Finished);
 /// ```
-pub fn simulate(system: &HybridSystem, options: Options) -> Result<Run, SimError> {
-    simulate_with_progress(system, options, None)
+pub struct Simulator<'s> {
+    system: &'s HybridSystem,
+    code: Arc<Code>,
+    /// Mode combinations met so far, for one order of expansion.
+    combinations: Combinations,
+    compile_seconds: f64,
 }
 
-/// Like [`simulate`], and calls `progress` with the simulated time now and then.
-pub fn simulate_with_progress<'s>(
-    system: &'s HybridSystem,
-    options: Options,
-    progress: Option<&'s mut dyn FnMut(f64)>,
-) -> Result<Run, SimError> {
-    let started = Instant::now();
-    let mut runner = Runner::new(system, options, started, progress)?;
-    runner.stats.compile_seconds = started.elapsed().as_secs_f64();
-    let ending = match runner.start().and_then(|()| runner.run()) {
-        Ok(ending) | Err(ending) => ending,
-    };
-    Ok(runner.finish(*ending))
+impl<'s> Simulator<'s> {
+    /// Compiles a system.
+    pub fn new(system: &'s HybridSystem) -> Self {
+        let started = Instant::now();
+        let code = Arc::new(compile::compile(system));
+        let combinations = Combinations::new(0);
+        Self { system, code, combinations, compile_seconds: started.elapsed().as_secs_f64() }
+    }
+
+    /// Runs the system. What goes wrong while it runs ends the run with a status and keeps the
+    /// trace; an error is returned only if the run cannot begin.
+    pub fn run(&mut self, options: Options) -> Result<Run, SimError> {
+        self.run_with_progress(options, None)
+    }
+
+    /// Like [`Simulator::run`], and calls `progress` with the simulated time now and then.
+    pub fn run_with_progress<'p>(
+        &mut self,
+        options: Options,
+        progress: Option<&'p mut (dyn FnMut(f64) + 'p)>,
+    ) -> Result<Run, SimError>
+    where
+        's: 'p,
+    {
+        check_options(&options)?;
+        let order = options.order.unwrap_or_else(|| order_for(options.rtol));
+        if self.combinations.order() != order {
+            self.combinations = Combinations::new(order);
+        }
+        let combinations = std::mem::replace(&mut self.combinations, Combinations::new(order));
+        let mut runner = Runner::new(self.system, self.code.clone(), combinations, options, progress)?;
+        runner.stats.compile_seconds = std::mem::take(&mut self.compile_seconds);
+        let ending = match runner.start().and_then(|()| runner.run()) {
+            Ok(ending) | Err(ending) => ending,
+        };
+        let (run, combinations) = runner.finish(*ending);
+        self.combinations = combinations;
+        Ok(run)
+    }
+}
+
+/// Compiles and runs a system once; see [`Simulator`].
+pub fn simulate(system: &HybridSystem, options: Options) -> Result<Run, SimError> {
+    Simulator::new(system).run(options)
 }
 
 /// Steps between calls of the progress function and looks at the clock.
@@ -128,13 +168,13 @@ const CLOCK_STRIDE: u64 = 256;
 impl<'s> Runner<'s> {
     fn new(
         system: &'s HybridSystem,
+        code: Arc<Code>,
+        combinations: Combinations,
         options: Options,
-        started: Instant,
         progress: Option<&'s mut dyn FnMut(f64)>,
     ) -> Result<Self, SimError> {
-        check_options(&options)?;
-        let code = compile::compile(system);
-        let order = options.order.unwrap_or_else(|| order_for(options.rtol));
+        let started = Instant::now();
+        let order = combinations.order();
         let mut mode_slots = vec![ModeSlots::default(); system.modes.len()];
         for (i, v) in system.variables.iter().enumerate() {
             match v.kind {
@@ -147,7 +187,7 @@ impl<'s> Runner<'s> {
             until: 0.0,
             tolerance: Tolerance { relative: options.rtol, absolute: options.atol },
             order,
-            combinations: Combinations::new(order),
+            combinations,
             current: 0,
             env: vec![0.0; code.slots],
             modes: system.automata.iter().map(|a| a.initial).collect(),
@@ -191,24 +231,15 @@ impl<'s> Runner<'s> {
     }
 
     fn stop_time(&mut self) -> Result<f64, SimError> {
-        let until = match (self.options.until, self.system.run.until) {
+        let until = match (self.options.until, &self.code.clone().until) {
             (Some(t), _) => t,
-            (None, Some(e)) => self.evaluate(e),
-            (None, None) => 10.0,
+            (None, Some(e)) => self.scalar(e),
+            (None, None) => DEFAULT_STOP_TIME,
         };
         if !until.is_finite() || until < 0.0 {
-            return Err(SimError::Option(format!(
-                "the stop time is {until}; it must be a finite time not before 0"
-            )));
+            return Err(SimError::Option(format!("the stop time is {until}; it must be a finite time not before 0")));
         }
         Ok(until)
-    }
-
-    /// The value of an expression at the present values.
-    pub fn evaluate(&mut self, e: saltus_expr::Expr) -> f64 {
-        let (program, inputs) = saltus_expr::Program::new(&self.code.graph, &[e]);
-        let inputs = inputs.into_iter().map(|v| v.0).collect();
-        self.scalar(&Scalar { program: program.into(), inputs })
     }
 
     pub fn scalar(&mut self, scalar: &Scalar) -> f64 {
@@ -249,18 +280,12 @@ impl<'s> Runner<'s> {
     }
 
     fn start_value(&mut self, index: usize) -> Result<(), SimError> {
-        let variable = &self.system.variables[index];
+        let system = self.system;
+        let variable = &system.variables[index];
         let set = self.options.set.iter().rev().find(|(name, _)| *name == variable.name).map(|s| s.1);
-        let value = match (set, variable.start) {
+        let value = match (set, &self.code.clone().starts[index]) {
             (Some(value), _) => self.resolve(&variable.name, value, value, false, variable.span)?,
-            (None, Some(saltus_model::Assigned::Value(e))) => {
-                let value = self.evaluate(e);
-                self.resolve(&variable.name, value, value, false, variable.span)?
-            }
-            (None, Some(saltus_model::Assigned::Interval(a, b))) => {
-                let (low, high) = (self.evaluate(a), self.evaluate(b));
-                self.resolve(&variable.name, low, high, true, variable.span)?
-            }
+            (None, Some(start)) => self.assigned(start, 0)?,
             (None, None) => 0.0,
         };
         self.env[index] = value;
@@ -377,6 +402,18 @@ impl<'s> Runner<'s> {
         actions.program.eval(&self.env, &actions.inputs, &mut self.scratch);
     }
 
+    /// The value of one assignment, after or together with running its program.
+    pub fn assigned(&mut self, actions: &Actions, target: usize) -> Result<f64, SimError> {
+        if target == 0 {
+            self.run_actions(actions);
+        }
+        let output = |j: usize| actions.program.outputs()[2 * target + j].index();
+        let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
+        let written = actions.targets[target];
+        let system = self.system;
+        self.resolve(&system.variable(written.target).name, low, high, written.interval, written.span)
+    }
+
     /// Marks a slot as changed in this instant.
     pub fn mark(&mut self, slot: u32) {
         if !std::mem::replace(&mut self.is_changed[slot as usize], true) {
@@ -410,14 +447,14 @@ impl<'s> Runner<'s> {
         self.ending(Status::Failed, error.to_string(), Some(error.hint().into()), error.span())
     }
 
-    fn finish(mut self, ending: Ending) -> Run {
+    fn finish(mut self, ending: Ending) -> (Run, Combinations) {
         self.stats.seconds = self.started.elapsed().as_secs_f64();
         let active = &self.combinations;
         let modes = self.modes.iter().map(|&m| {
             let is_active = !active.is_empty() && active.get(self.current).blocks.contains(&(m.0 + 1));
             is_active.then_some(m)
         });
-        Run {
+        let run = Run {
             modes: modes.collect(),
             values: self.env[..self.system.variables.len()].to_vec(),
             ending,
@@ -426,7 +463,8 @@ impl<'s> Runner<'s> {
             notes: self.notes,
             stats: self.stats,
             trace: self.trace,
-        }
+        };
+        (run, self.combinations)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Ticks of `at`, `after`, `every` and `on`: exact times, met and never stepped over.
 
-use crate::compile::{Scalar, When};
+use crate::compile::{Rule, Scalar, When};
 use crate::error::SimError;
 use crate::runner::Runner;
 
@@ -78,16 +78,19 @@ impl Runner<'_> {
     /// Reads the times of a rule whose block becomes active.
     pub fn start_timer(&mut self, rule: u32) -> Result<(), SimError> {
         let now = self.stamp.t;
-        let code_rule = &self.code.rules[rule as usize];
-        let (name, span) = (code_rule.name.clone(), code_rule.span);
-        let when = code_rule.when.clone();
+        let code = self.code.clone();
+        let Rule { name, span, when, .. } = &code.rules[rule as usize];
+        let span = *span;
+        if matches!(when, When::Level(_) | When::Edge { .. } | When::Else(_)) {
+            return Ok(());
+        }
         let mut read = |scalar: &Scalar| {
             let value = self.scalar(scalar);
             let what = || format!("the time of `{name}`");
             if value.is_finite() { Ok(value) } else { Err(SimError::NotFinite { what: what(), value, span }) }
         };
         let mut fresh = false;
-        let (kind, next) = match &when {
+        let (kind, next) = match when {
             When::At(e) => (Kind::At, read(e)?),
             When::After(e) => {
                 fresh = true;
@@ -118,10 +121,10 @@ impl Runner<'_> {
 
     /// Times of an event input, latest first.
     fn event_times(&mut self, event: u32) -> Result<Vec<f64>, SimError> {
-        let input = self.system.events[event as usize].clone();
+        let input = &self.system.events[event as usize];
         let mut times = Vec::with_capacity(input.times.len());
-        for e in input.times {
-            let value = self.evaluate(e);
+        for k in 0..input.times.len() {
+            let value = self.scalar(&self.code.clone().event_times[event as usize][k]);
             if !value.is_finite() {
                 let what = format!("a time of event `{}`", input.name);
                 return Err(SimError::NotFinite { what, value, span: input.span });

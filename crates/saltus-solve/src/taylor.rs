@@ -62,9 +62,10 @@ impl StepBound {
         }
     }
 
-    /// Takes one more quantity into account, given all its coefficients.
+    /// Takes one more quantity into account, given all its coefficients. Its size is told by the
+    /// first two of them: where a series diverges the others are large whatever the quantity is.
     pub fn quantity(&mut self, c: &[f64], tolerance: Tolerance) {
-        let size = c.iter().fold(0.0_f64, |a, x| a.max(x.abs()));
+        let size = c.iter().take(2).fold(0.0_f64, |a, x| a.max(x.abs()));
         for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
             *worst = worst.max(c.get(k).map_or(0.0, |c| c.abs()) / tolerance.of(size));
         }

@@ -32,6 +32,8 @@ pub(crate) struct Builder<'s> {
     derivative_slots: HashMap<VarId, u32>,
     /// For each signal the slots its definitions read, and the automata that choose among them.
     definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
+    /// Signals with one definition that is always in force, as written.
+    single_definitions: HashMap<VarId, Expr>,
     /// Definitions of Boolean signals as written.
     boolean_definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
@@ -46,6 +48,14 @@ impl AtomSource for Builder<'_> {
     fn atom(&mut self, quantity: Expr) -> AtomId {
         let quantity = self.lower(quantity);
         self.lowered_atom(quantity)
+    }
+
+    fn definition(&self, signal: VarId) -> Option<Expr> {
+        self.single_definitions.get(&signal).copied()
+    }
+
+    fn varies(&mut self, e: Expr) -> bool {
+        Builder::varies(self, e)
     }
 
     fn definitions(&self, signal: VarId) -> Vec<(Option<(u32, f64)>, Expr)> {
@@ -72,6 +82,7 @@ impl<'s> Builder<'s> {
             automaton_slots: (variables..variables + automata).collect(),
             derivative_slots: HashMap::new(),
             definitions: HashMap::new(),
+            single_definitions: HashMap::new(),
             boolean_definitions: HashMap::new(),
             programs: Programs::new(),
             rules: Vec::new(),
@@ -108,6 +119,9 @@ impl<'s> Builder<'s> {
             })
             .collect();
         for &(v, owner, rhs) in &signals {
+            if owner.is_none() {
+                self.single_definitions.insert(v, rhs);
+            }
             if system.variable(v).sort == Sort::Boolean {
                 self.boolean_definitions.entry(v).or_default().push((owner, rhs));
             }
@@ -127,7 +141,16 @@ impl<'s> Builder<'s> {
             self.atoms[i].depends = depends;
             self.atoms[i].of_time = of_time.then(|| self.scalar(quantity));
         }
+        let variables = self.system.variables.iter().enumerate();
+        let starts: Vec<_> = variables.map(|(i, v)| v.start.map(|s| (VarId(i as u32), s, v.span))).collect();
+        let starts = starts.into_iter().map(|s| s.and_then(|s| self.assignments(&[s]))).collect();
+        let until = self.system.run.until.map(|e| self.scalar(e));
+        let events = &self.system.events;
+        let event_times = events.iter().map(|e| e.times.iter().map(|&t| self.scalar(t)).collect()).collect();
         Code {
+            starts,
+            until,
+            event_times,
             graph: self.graph,
             slots: self.slots as usize,
             automaton_slots: self.automaton_slots,
@@ -186,7 +209,7 @@ impl<'s> Builder<'s> {
 
     fn block(&mut self, owner: Option<ModeId>) -> BlockCode {
         let block = self.system.block(owner);
-        let mut code = BlockCode { automata: block.automata.clone(), ..BlockCode::default() };
+        let mut code = BlockCode::default();
         self.flow(block, &mut code);
         let first_rule = self.rules.len() as u32;
         self.reactions(owner, block);
@@ -401,7 +424,6 @@ impl<'s> Builder<'s> {
         let mut starts = Vec::new();
         for (i, v) in self.system.variables.iter().enumerate() {
             if v.owner == Some(mode) && matches!(v.kind, VariableKind::State | VariableKind::Memory) {
-                code.own.push(i as u32);
                 starts.extend(v.start.map(|s| (VarId(i as u32), s, v.span)));
             }
         }

@@ -4,7 +4,8 @@
 //! compare one real quantity with zero. Comparisons that share the quantity share the atom, so
 //! they share its polynomial and its located roots. Absolute values, minima and maxima are
 //! distributed over the comparison (`abs(u) <= e` is `u <= e and -u <= e`), which turns a band that
-//! is crossed at high speed into two smooth crossings.
+//! is crossed at high speed into two smooth crossings. Square roots are squared away
+//! (`sqrt(u) >= c` is `c <= 0 or u >= c^2`), so that a guard on a speed is smooth at rest too.
 
 use saltus_expr::{Binary, Expr, Graph, Node, Sort, Unary, VarId};
 
@@ -175,6 +176,10 @@ pub(crate) trait AtomSource {
     fn graph(&mut self) -> &mut Graph;
     /// The atom for a quantity.
     fn atom(&mut self, quantity: Expr) -> AtomId;
+    /// The only definition of a real signal, if it has one that is always in force.
+    fn definition(&self, signal: VarId) -> Option<Expr>;
+    /// True if the value of an expression can change during a step.
+    fn varies(&mut self, e: Expr) -> bool;
     /// The definitions of a Boolean signal, each with the slot and mode in which it is in force.
     fn definitions(&self, signal: VarId) -> Vec<(Option<(u32, f64)>, Expr)>;
 }
@@ -236,13 +241,14 @@ fn variable(source: &mut impl AtomSource, v: VarId, positive: bool) -> Formula {
 
 /// `a relation b`, distributing abs, min and max over the comparison.
 fn compare(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Formula {
-    if let Some((parts, conjunction)) = distribute(source.graph(), a, b, relation) {
-        let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
-        return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
-    }
-    if let Some((parts, conjunction)) = distribute(source.graph(), b, a, relation.mirrored()) {
-        let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
-        return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
+    for (left, right, relation) in [(a, b, relation), (b, a, relation.mirrored())] {
+        let (left, right) = isolate(source, left, right);
+        let split = distribute(source.graph(), left, right, relation)
+            .or_else(|| square(source, left, right, relation));
+        if let Some((parts, conjunction)) = split {
+            let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
+            return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
+        }
     }
     let (quantity, relation) = difference(source.graph(), a, b, relation);
     if let Some(value) = source.graph().constant(quantity) {
@@ -250,6 +256,59 @@ fn compare(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -
         return Formula::Constant(relation.holds_now(Signs::steady(sign)));
     }
     Formula::Atom(source.atom(quantity), relation)
+}
+
+/// Comparisons of which all (true) or any (false) must hold.
+type Split = (Vec<(Expr, Expr, Relation)>, bool);
+
+/// Brings the non-smooth function of a comparison to stand alone on the left: signals are replaced
+/// by their definition and constant terms moved to the right, if such a function is uncovered.
+fn isolate(source: &mut impl AtomSource, a: Expr, b: Expr) -> (Expr, Expr) {
+    let (mut left, mut right) = (a, b);
+    loop {
+        match source.graph().node(left) {
+            Node::Var(v, _) => match source.definition(v) {
+                Some(definition) => left = definition,
+                None => return (a, b),
+            },
+            Node::Binary(op @ (Binary::Add | Binary::Sub), p, q) if !source.varies(q) => {
+                let inverse = if op == Binary::Add { Binary::Sub } else { Binary::Add };
+                right = source.graph().intern(Node::Binary(inverse, right, q));
+                left = p;
+            }
+            Node::Unary(Unary::Abs | Unary::Sqrt, _) | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..) => {
+                return (left, right);
+            }
+            _ => return (a, b),
+        }
+    }
+}
+
+/// `sqrt(u) relation b` and `hypot(u, v) relation b` without the root, for a constant b.
+fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Option<Split> {
+    if source.varies(b) {
+        return None;
+    }
+    let g = source.graph();
+    let radicand = match g.node(a) {
+        Node::Unary(Unary::Sqrt, u) => u,
+        Node::Binary(Binary::Hypot, u, v) => {
+            let (u, v) = (g.intern(Node::Powi(u, 2)), g.intern(Node::Powi(v, 2)));
+            g.intern(Node::Binary(Binary::Add, u, v))
+        }
+        _ => return None,
+    };
+    let squared = match g.constant(b) {
+        Some(value) => g.real(value * value),
+        None => g.intern(Node::Powi(b, 2)),
+    };
+    let zero = g.real(0.0);
+    match relation {
+        Relation::Ge => Some((vec![(b, zero, Relation::Le), (radicand, squared, relation)], false)),
+        Relation::Gt => Some((vec![(b, zero, Relation::Lt), (radicand, squared, relation)], false)),
+        Relation::Le | Relation::Lt => Some((vec![(b, zero, Relation::Ge), (radicand, squared, relation)], true)),
+        Relation::Eq | Relation::Ne => None,
+    }
 }
 
 /// Splits `f(u, v) relation b` for f = abs, min, max into comparisons of u and v; the flag tells

@@ -49,9 +49,6 @@ pub(crate) struct BlockCode {
     pub invariants: Vec<Watched>,
     pub stops: Vec<(Watched, String)>,
     pub domains: Vec<Watched>,
-    pub automata: Vec<AutomatonId>,
-    /// Own variables and how they start.
-    pub own: Vec<u32>,
     /// Starting values of own variables, in the order of declaration.
     pub starts: Vec<Actions>,
 }
@@ -154,6 +151,12 @@ pub(crate) struct Code {
     pub guard_units: Vec<PlanBlock>,
     pub switches: Vec<Switch>,
     pub rules: Vec<Rule>,
+    /// Starting values of parameters, states and memories, by variable.
+    pub starts: Vec<Option<Actions>>,
+    /// The stop time of the model's own run.
+    pub until: Option<Scalar>,
+    /// Times of event inputs.
+    pub event_times: Vec<Vec<Scalar>>,
     /// Index 0 is the root, index m + 1 is mode m.
     pub blocks: Vec<BlockCode>,
     /// Number of distinct programs: what a native compiler would have to compile.
