@@ -7,8 +7,8 @@
 
 use cpu_time::ProcessTime;
 use diffsol::{
-    DiffsolError, NalgebraContext, NalgebraMat, NalgebraVec, OdeBuilder, OdeEquationsImplicit, OdeSolverMethod,
-    OdeSolverProblem, OdeSolverStopReason, Vector,
+    DiffsolError, NalgebraContext, NalgebraMat, NalgebraVec, OdeBuilder, OdeEquationsImplicit,
+    OdeSolverMethod, OdeSolverProblem, OdeSolverStopReason, Vector,
 };
 use std::io::{BufRead, Write};
 

@@ -1,30 +1,23 @@
 //! Answers timing requests for Saltus.
 //!
 //! Each line of standard input asks `problem tolerance repetitions`; each line of the answer is one
-//! JSON object with the processor seconds of all repetitions and the final state of the last one.
-//! `compile` is what preparing the model took: reading the text and making its code.
+//! JSON object with the processor seconds of all repetitions and the final state of the last one:
+//! `cpu` for runs of a prepared model, `call` for calls that prepare it as well. `compile` is what
+//! preparing took: reading the text and making its code. The argument `--vm` forbids native code;
+//! otherwise it is used from the first step on.
 
 use cpu_time::ProcessTime;
 use saltus_model::{HybridSystem, VariableKind};
-use saltus_sim::{Options, Recording, Run, simulate};
+use saltus_sim::{Options, Recording, Run, SimError, Simulator, simulate};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
-use std::time::Duration;
 
 /// A model ready to be run.
 struct Prepared {
-    system: HybridSystem,
+    system: &'static HybridSystem,
+    simulator: Simulator<'static>,
     options: Options,
-    read: Duration,
-}
-
-/// What some repetitions cost.
-struct Measured {
-    run: Run,
-    /// Processor seconds of complete calls.
-    calls: f64,
-    /// Processor seconds of the simulation alone.
-    warm: f64,
+    compile_seconds: f64,
 }
 
 fn model_text(problem: &str) -> Option<&'static str> {
@@ -39,31 +32,32 @@ fn model_text(problem: &str) -> Option<&'static str> {
     })
 }
 
-fn prepare(problem: &str, tolerance: f64) -> Result<Prepared, String> {
+fn prepare(problem: &str, tolerance: f64, native: bool) -> Result<Prepared, String> {
     let started = ProcessTime::now();
     let text = model_text(problem).ok_or("unknown problem")?;
     let compiled = saltus_lang::compile(problem, text, None, &|_| Err("no files".into()));
     let complaint = || format!("{problem}: {:?}", compiled.diagnostics);
-    let system = compiled.system.ok_or_else(complaint)?;
-    let atol = if problem == "ball" { 1e-3 * tolerance } else { tolerance };
-    let options = Options { rtol: tolerance, atol, recording: Recording::Events, ..Options::default() };
-    Ok(Prepared { system, options, read: started.elapsed() })
+    let system: &'static HybridSystem = Box::leak(Box::new(compiled.system.ok_or_else(complaint)?));
+    let options = Options {
+        rtol: tolerance,
+        atol: if problem == "ball" { 1e-3 * tolerance } else { tolerance },
+        recording: Recording::Events,
+        native_after: native.then_some(0),
+        ..Options::default()
+    };
+    let mut simulator = Simulator::new(system);
+    // Native code is made by the first steps of a run.
+    let first = Options { until: Some(1e-9), ..options.clone() };
+    simulator.run(first).map_err(|e| e.to_string())?;
+    Ok(Prepared { system, simulator, options, compile_seconds: started.elapsed().as_secs_f64() })
 }
 
-/// Runs a model some times. Calls that stop at once are taken off, so that what remains is the
-/// simulation alone.
-fn measure(prepared: &Prepared, repetitions: usize) -> Result<Measured, String> {
-    let (calls, run) = time_calls(prepared, repetitions, prepared.options.until)?;
-    let (starts, _) = time_calls(prepared, repetitions, Some(0.0))?;
-    Ok(Measured { run, calls, warm: (calls - starts).max(0.0) })
-}
-
-fn time_calls(prepared: &Prepared, repetitions: usize, until: Option<f64>) -> Result<(f64, Run), String> {
+/// Processor seconds of some runs, and the last of them.
+fn time(repetitions: usize, mut once: impl FnMut() -> Result<Run, SimError>) -> Result<(f64, Run), String> {
     let mut last = None;
     let started = ProcessTime::now();
     for _ in 0..repetitions {
-        let options = Options { until, ..prepared.options.clone() };
-        last = Some(simulate(&prepared.system, options).map_err(|e| e.to_string())?);
+        last = Some(once().map_err(|e| e.to_string())?);
     }
     let seconds = started.elapsed().as_secs_f64();
     let run = last.ok_or("no repetitions")?;
@@ -80,30 +74,34 @@ fn final_states(system: &HybridSystem, run: &Run) -> String {
     format!("[{}]", numbers.join(","))
 }
 
-fn answer(line: &str, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
+fn answer(line: &str, native: bool, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
     let mut words = line.split_whitespace();
     let problem = words.next().ok_or("no problem")?;
     let tolerance: f64 = words.next().and_then(|w| w.parse().ok()).ok_or("no tolerance")?;
     let repetitions: usize = words.next().and_then(|w| w.parse().ok()).ok_or("no repetitions")?;
     let key = format!("{problem} {tolerance:e}");
     if !known.contains_key(&key) {
-        known.insert(key.clone(), prepare(problem, tolerance)?);
+        known.insert(key.clone(), prepare(problem, tolerance, native)?);
     }
-    let prepared = &known[&key];
-    let Measured { run, calls, warm } = measure(prepared, repetitions)?;
-    let compile = prepared.read.as_secs_f64() + run.stats.compile_seconds;
-    let y = final_states(&prepared.system, &run);
+    let Prepared { system, simulator, options, compile_seconds } =
+        known.get_mut(&key).ok_or("unknown problem")?;
+    let (cpu, run) = time(repetitions, || simulator.run(options.clone()))?;
+    let on_machine = Options { native_after: None, ..options.clone() };
+    let calls =
+        if problem == "ball" { time(repetitions, || simulate(system, on_machine.clone()))?.0 } else { 0.0 };
+    let y = final_states(system, &run);
     let (steps, events) = (run.stats.steps, run.events.len());
     Ok(format!(
-        "{{\"cpu\":{warm:e},\"call\":{calls:e},\"repeat\":{repetitions},\"compile\":{compile:e},\"steps\":{steps},\"events\":{events},\"y\":{y}}}"
+        "{{\"cpu\":{cpu:e},\"call\":{calls:e},\"repeat\":{repetitions},\"compile\":{compile_seconds:e},\"steps\":{steps},\"events\":{events},\"y\":{y}}}"
     ))
 }
 
 fn main() -> std::io::Result<()> {
+    let native = std::env::args().all(|a| a != "--vm");
     let mut known = HashMap::new();
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        match answer(&line?, &mut known) {
+        match answer(&line?, native, &mut known) {
             Ok(text) => writeln!(out, "{text}")?,
             Err(why) => writeln!(out, "{{\"error\":{why:?}}}")?,
         }
