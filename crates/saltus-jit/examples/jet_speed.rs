@@ -169,17 +169,31 @@ fn cars(n: usize) -> (FlowPlan, Vec<f64>) {
     (FlowPlan { blocks, states, time_slot: 0, slots }, env)
 }
 
-/// Shortest time of a jet over several rounds.
+/// Shortest time of a jet over many rounds that are too short to be interrupted often.
 fn time(jets: &mut impl Jets, env: &[f64], h: f64) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..25 {
+    let (mut best, mut count) = (f64::INFINITY, 1);
+    for _ in 0..1500 {
         let begin = Instant::now();
-        for _ in 0..400 {
+        for _ in 0..count {
             jets.run(black_box(env), h);
         }
-        best = best.min(begin.elapsed().as_secs_f64() / 400.0);
+        let each = begin.elapsed().as_secs_f64() * 1e9 / f64::from(count);
+        best = best.min(each);
+        count = ((2e4 / each) as u32).clamp(1, 1000);
     }
-    best * 1e9
+    best
+}
+
+/// Shortest of a few compilations, in milliseconds.
+fn compile_time<T>(compile: impl Fn() -> T) -> f64 {
+    let one = || {
+        let begin = Instant::now();
+        black_box(compile());
+        begin.elapsed().as_secs_f64() * 1e3
+    };
+    let first = one();
+    let repetitions = (200.0 / first).clamp(0.0, 30.0) as usize;
+    (0..repetitions).map(|_| one()).fold(first, f64::min)
 }
 
 fn main() {
@@ -206,10 +220,9 @@ fn main() {
                 (Form::Split, Effort::Plain),
                 (Form::Split, Effort::Optimized),
             ] {
-                let begin = Instant::now();
                 match NativeJet::compile_as(plan, order, form, effort) {
                     Ok(mut jet) => {
-                        let compile = begin.elapsed().as_secs_f64() * 1e3;
+                        let compile = compile_time(|| NativeJet::compile_as(plan, order, form, effort));
                         let star = if chosen.as_ref().is_ok_and(|&c| c == form) { "*" } else { "" };
                         let nanoseconds = time(&mut jet, env, *h);
                         let size = jet.code_size();

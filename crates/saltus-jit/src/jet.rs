@@ -36,7 +36,15 @@ type Body = unsafe extern "C" fn(*mut f64, usize);
 
 enum Steps {
     Unrolled(Unrolled),
-    Split { split: Split, kernels: Kernels, constants: Unrolled, start: Unrolled, bodies: Vec<Body> },
+    Split(Box<SplitSteps>),
+}
+
+struct SplitSteps {
+    split: Split,
+    kernels: Kernels,
+    constants: Unrolled,
+    start: Unrolled,
+    bodies: Vec<Body>,
 }
 
 /// What all instances of a jet share.
@@ -145,7 +153,9 @@ impl NativeJet {
                     )
                 };
                 let memory = Memory::of(&split.arena, &fused);
-                (memory, code, Steps::Split { split, kernels: Kernels::detect(), constants, start, bodies })
+                let kernels = Kernels::detect();
+                let steps = SplitSteps { split, kernels, constants, start, bodies };
+                (memory, code, Steps::Split(Box::new(steps)))
             }
         };
         let state_slots = plan.states.iter().map(|&(state, _)| state).collect();
@@ -169,7 +179,7 @@ impl NativeJet {
     pub fn form(&self) -> Form {
         match self.shared.steps {
             Steps::Unrolled(_) => Form::Unrolled,
-            Steps::Split { .. } => Form::Split,
+            Steps::Split(_) => Form::Split,
         }
     }
 
@@ -242,7 +252,8 @@ impl Jets for NativeJet {
         match &self.shared.steps {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
             Steps::Unrolled(function) => unsafe { function(memory.as_mut_ptr()) },
-            Steps::Split { split, kernels, constants, start, bodies } => {
+            Steps::Split(steps) => {
+                let SplitSteps { split, kernels, constants, start, bodies } = &**steps;
                 if changed || !self.prepared {
                     // SAFETY: as above.
                     unsafe { constants(memory.as_mut_ptr()) }

@@ -3,19 +3,22 @@
 //! Each kernel works on lanes that do not touch each other, four at a time, so the width of the
 //! vector unit does not show in the results. The same source is compiled for the baseline and for
 //! wider vectors, chosen once per process.
+//!
+//! Lanes are kept in blocks of four: a block holds coefficient after coefficient, four numbers each.
+//! Bounds are checked once per call; inside, a check per load would cost more than the arithmetic.
 
 /// Four lanes.
 type Four = [f64; 4];
 
+/// The four numbers at position `at`, counted in fours.
+///
+/// # Safety
+/// They must lie in the array that begins at `array`.
 #[inline(always)]
-fn load(from: &[f64], at: usize) -> Four {
-    let four = &from[at..at + 4];
-    [four[0], four[1], four[2], four[3]]
-}
-
-#[inline(always)]
-fn store(value: Four, to: &mut [f64], at: usize) {
-    to[at..at + 4].copy_from_slice(&value);
+unsafe fn load(array: *const f64, at: usize) -> Four {
+    // SAFETY: the caller promises that the numbers exist; a read of an array of numbers needs no
+    // more alignment than a number.
+    unsafe { array.add(4 * at).cast::<Four>().read() }
 }
 
 #[inline(always)]
@@ -28,7 +31,7 @@ fn mul(x: Four, y: Four) -> Four {
     [x[0] * y[0], x[1] * y[1], x[2] * y[2], x[3] * y[3]]
 }
 
-/// Partial sums over even and odd j in `2..=high` of a_j b_(k-j), added; nothing if there is no j.
+/// Partial sums over even and odd j in `2..=high` of the terms, added; nothing if there is no j.
 #[inline(always)]
 fn middle(term: impl Fn(usize) -> Four, high: usize) -> Option<Four> {
     if high < 2 {
@@ -56,116 +59,128 @@ fn sum(x: Option<Four>, y: Four) -> Four {
     x.map_or(y, |x| add(x, y))
 }
 
-/// Old terms of products: for each lane those of a b at order k >= 2; rows are `lanes` apart.
+/// Old terms of products: for each lane those of a b at order k >= 2. A block of `a` and of `b` has
+/// `4 * span` numbers; there is one result per lane.
 #[inline(always)]
-fn products(a: &[f64], b: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-    let length = (k + 1) * lanes;
-    let (a, b, old) = (&a[..length], &b[..length], &mut old[..lanes]);
-    for lane in (0..lanes).step_by(4) {
-        let term = |j: usize| mul(load(a, j * lanes + lane), load(b, (k - j) * lanes + lane));
+fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+    let block = 4 * span;
+    assert!(k >= 2 && k < span);
+    for ((a, b), old) in a.chunks_exact(block).zip(b.chunks_exact(block)).zip(old.chunks_exact_mut(4)) {
+        let (a, b) = (a.as_ptr(), b.as_ptr());
+        // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
+        let term = |j: usize| unsafe { mul(load(a, j), load(b, k - j)) };
         let middle = middle(term, k - 2);
         let low = term(1);
         let edge = if k > 2 { add(low, term(k - 1)) } else { low };
-        store(sum(middle, edge), old, lane);
+        old.copy_from_slice(&sum(middle, edge));
     }
 }
 
 /// Old terms of squares: for each lane those of a a at order k >= 2.
 #[inline(always)]
-fn squares(a: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-    let (a, old) = (&a[..(k + 1) * lanes], &mut old[..lanes]);
-    for lane in (0..lanes).step_by(4) {
-        let term = |j: usize| mul(load(a, j * lanes + lane), load(a, (k - j) * lanes + lane));
+fn squares(a: &[f64], old: &mut [f64], span: usize, k: usize) {
+    assert!(k >= 2 && k < span);
+    for (a, old) in a.chunks_exact(4 * span).zip(old.chunks_exact_mut(4)) {
+        let a = a.as_ptr();
+        // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
+        let term = |j: usize| unsafe { mul(load(a, j), load(a, k - j)) };
         let middle = middle(term, (k - 1) / 2);
-        let half = if k > 2 { Some(sum(middle, term(1))) } else { None };
-        let twice = half.map(|s| add(s, s));
+        let twice = (k > 2).then(|| sum(middle, term(1))).map(|s| add(s, s));
         let value = if k.is_multiple_of(2) { sum(twice, term(k / 2)) } else { twice.unwrap_or([0.0; 4]) };
-        store(value, old, lane);
+        old.copy_from_slice(&value);
     }
 }
 
-/// y = M x, column after column; `matrix` holds the columns, `rows` numbers each.
+/// y = M x, column after column. The matrix holds its columns, as many numbers each as `y`, which is
+/// a multiple of four.
 #[inline(always)]
-fn matrix_vector(matrix: &[f64], x: impl Fn(usize) -> f64, columns: usize, y: &mut [f64], rows: usize) {
-    let (matrix, y) = (&matrix[..columns * rows], &mut y[..rows]);
-    let mut row = 0;
-    while row + 8 <= rows {
-        let mut sums = [mul(load(matrix, row), [x(0); 4]), mul(load(matrix, row + 4), [x(0); 4])];
-        for j in 1..columns {
-            let factor = [x(j); 4];
-            sums[0] = add(sums[0], mul(load(matrix, j * rows + row), factor));
-            sums[1] = add(sums[1], mul(load(matrix, j * rows + row + 4), factor));
-        }
-        store(sums[0], y, row);
-        store(sums[1], y, row + 4);
-        row += 8;
+fn matrix_vector(matrix: &[f64], x: &[f64], y: &mut [f64]) {
+    let rows = y.len();
+    assert!(rows.is_multiple_of(4) && !x.is_empty() && matrix.len() >= rows * x.len());
+    let mut first = 0;
+    while first < rows / 4 {
+        let matrix = &matrix[4 * first..];
+        let y = &mut y[4 * first..];
+        // SAFETY: the columns have `rows` numbers each, of which the first ones were passed over.
+        first += unsafe {
+            match rows / 4 - first {
+                1 => some_rows::<1>(matrix, x, y, rows),
+                2 => some_rows::<2>(matrix, x, y, rows),
+                3 => some_rows::<3>(matrix, x, y, rows),
+                4 => some_rows::<4>(matrix, x, y, rows),
+                5 => some_rows::<5>(matrix, x, y, rows),
+                _ => some_rows::<6>(matrix, x, y, rows),
+            }
+        };
     }
-    while row < rows {
-        let mut sum = mul(load(matrix, row), [x(0); 4]);
-        for j in 1..columns {
-            sum = add(sum, mul(load(matrix, j * rows + row), [x(j); 4]));
+}
+
+/// `N` fours of rows of a matrix times a vector; returns N.
+///
+/// # Safety
+/// The matrix must hold a number for each of the rows in every column, columns being `rows` apart.
+#[inline(always)]
+unsafe fn some_rows<const N: usize>(matrix: &[f64], x: &[f64], y: &mut [f64], rows: usize) -> usize {
+    let column = |j: usize| matrix.as_ptr().wrapping_add(j * rows);
+    // SAFETY: the caller promises the rows in every column.
+    let mut sums: [Four; N] = std::array::from_fn(|i| mul(unsafe { load(column(0), i) }, [x[0]; 4]));
+    for (j, &factor) in x.iter().enumerate().skip(1) {
+        for (i, sum) in sums.iter_mut().enumerate() {
+            // SAFETY: as above.
+            *sum = add(*sum, mul(unsafe { load(column(j), i) }, [factor; 4]));
         }
-        store(sum, y, row);
-        row += 4;
     }
+    for (sum, y) in sums.iter().zip(y.chunks_exact_mut(4)) {
+        y.copy_from_slice(sum);
+    }
+    N
 }
 
 /// The kernels for one width of vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
-    /// Old terms of products: a, b, results, lanes, order.
+    /// Old terms of products: a, b, results, span, order.
     pub products: fn(&[f64], &[f64], &mut [f64], usize, usize),
-    /// Old terms of squares: a, results, lanes, order.
+    /// Old terms of squares: a, results, span, order.
     pub squares: fn(&[f64], &mut [f64], usize, usize),
-    /// Matrix times vector: columns of the matrix, places of x in a slice, result, rows.
-    pub matrix_vector: fn(&[f64], &[f64], &[u32], &mut [f64], usize),
+    /// Matrix times vector: columns of the matrix, vector, result.
+    pub matrix_vector: fn(&[f64], &[f64], &mut [f64]),
 }
 
-fn baseline_products(a: &[f64], b: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-    products(a, b, old, lanes, k);
-}
-
-fn baseline_squares(a: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-    squares(a, old, lanes, k);
-}
-
-fn baseline_matrix_vector(matrix: &[f64], x: &[f64], columns: &[u32], y: &mut [f64], rows: usize) {
-    matrix_vector(matrix, |j| x[columns[j] as usize], columns.len(), y, rows);
-}
-
-const BASELINE: Kernels =
-    Kernels { products: baseline_products, squares: baseline_squares, matrix_vector: baseline_matrix_vector };
+const BASELINE: Kernels = Kernels {
+    products: |a, b, old, span, k| products(a, b, old, span, k),
+    squares: |a, old, span, k| squares(a, old, span, k),
+    matrix_vector: |matrix, x, y| matrix_vector(matrix, x, y),
+};
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
     use super::Kernels;
 
     #[target_feature(enable = "avx2")]
-    fn products(a: &[f64], b: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-        super::products(a, b, old, lanes, k);
+    fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+        super::products(a, b, old, span, k);
     }
 
     #[target_feature(enable = "avx2")]
-    fn squares(a: &[f64], old: &mut [f64], lanes: usize, k: usize) {
-        super::squares(a, old, lanes, k);
+    fn squares(a: &[f64], old: &mut [f64], span: usize, k: usize) {
+        super::squares(a, old, span, k);
     }
 
     #[target_feature(enable = "avx2")]
-    fn matrix_vector(matrix: &[f64], x: &[f64], columns: &[u32], y: &mut [f64], rows: usize) {
-        super::matrix_vector(matrix, |j| x[columns[j] as usize], columns.len(), y, rows);
+    fn matrix_vector(matrix: &[f64], x: &[f64], y: &mut [f64]) {
+        super::matrix_vector(matrix, x, y);
     }
 
     /// The kernels for machines with AVX2, if this is one.
     pub fn kernels() -> Option<Kernels> {
         is_x86_feature_detected!("avx2").then_some(Kernels {
             // SAFETY: the machine has the feature.
-            products: |a, b, old, lanes, k| unsafe { products(a, b, old, lanes, k) },
+            products: |a, b, old, span, k| unsafe { products(a, b, old, span, k) },
             // SAFETY: the machine has the feature.
-            squares: |a, old, lanes, k| unsafe { squares(a, old, lanes, k) },
+            squares: |a, old, span, k| unsafe { squares(a, old, span, k) },
             // SAFETY: the machine has the feature.
-            matrix_vector: |matrix, x, columns, y, rows| unsafe {
-                matrix_vector(matrix, x, columns, y, rows);
-            },
+            matrix_vector: |matrix, x, y| unsafe { matrix_vector(matrix, x, y) },
         })
     }
 }
@@ -187,38 +202,35 @@ mod tests {
 
     #[test]
     fn width_does_not_show() {
-        let (wide, lanes) = (Kernels::detect(), 12);
-        let a: Vec<f64> = (0..25 * lanes).map(|i| (i as f64 * 0.7).sin()).collect();
-        let b: Vec<f64> = (0..25 * lanes).map(|i| (i as f64 * 1.3).cos()).collect();
-        for k in 2..25 {
+        let (wide, span, lanes) = (Kernels::detect(), 25, 12);
+        let a: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 0.7).sin()).collect();
+        let b: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 1.3).cos()).collect();
+        let at = |lane: usize, k: usize| lane / 4 * 4 * span + 4 * k + lane % 4;
+        for k in 2..span {
             let (mut x, mut y) = (vec![0.0; lanes], vec![0.0; lanes]);
-            (wide.products)(&a, &b, &mut x, lanes, k);
-            (BASELINE.products)(&a, &b, &mut y, lanes, k);
+            (wide.products)(&a, &b, &mut x, span, k);
+            (BASELINE.products)(&a, &b, &mut y, span, k);
             assert_eq!(x, y);
-            let direct: f64 = (1..k).map(|j| a[j * lanes + 5] * b[(k - j) * lanes + 5]).sum();
+            let direct: f64 = (1..k).map(|j| a[at(5, j)] * b[at(5, k - j)]).sum();
             assert!((x[5] - direct).abs() < 1e-13);
-            (wide.squares)(&a, &mut x, lanes, k);
-            (BASELINE.squares)(&a, &mut y, lanes, k);
+            (wide.squares)(&a, &mut x, span, k);
+            (BASELINE.squares)(&a, &mut y, span, k);
             assert_eq!(x, y);
-            let direct: f64 = (1..k).map(|j| a[j * lanes + 7] * a[(k - j) * lanes + 7]).sum();
-            assert!((x[7] - direct).abs() < 1e-13);
+            let direct: f64 = (1..k).map(|j| a[at(11, j)] * a[at(11, k - j)]).sum();
+            assert!((x[11] - direct).abs() < 1e-13);
         }
     }
 
     #[test]
     fn matrix_times_vector() {
-        for rows in [4, 8, 12, 20] {
+        for rows in (4..=40).step_by(4) {
             let matrix: Vec<f64> = (0..rows * 7).map(|i| (i as f64).sin()).collect();
-            let x: Vec<f64> = (0..14).map(|i| i as f64).collect();
-            let columns: Vec<u32> = (0..7).map(|j| 2 * j).collect();
+            let x: Vec<f64> = (0..7).map(|i| 1.5 - i as f64).collect();
             let mut y = vec![0.0; rows];
-            (Kernels::detect().matrix_vector)(&matrix, &x, &columns, &mut y, rows);
+            (Kernels::detect().matrix_vector)(&matrix, &x, &mut y);
             for (i, value) in y.into_iter().enumerate() {
-                let mut sum = matrix[i] * x[0];
-                for j in 1..7 {
-                    sum += matrix[j * rows + i] * x[2 * j];
-                }
-                assert_eq!(value, sum);
+                let terms = x.iter().enumerate().map(|(j, x)| matrix[j * rows + i] * x);
+                assert_eq!(Some(value), terms.reduce(|sum, term| sum + term));
             }
         }
     }

@@ -7,6 +7,12 @@ use cranelift_codegen::ir::{InstBuilder, Value, types};
 use saltus_expr::{FlowPlan, Program, Table};
 use std::sync::Arc;
 
+/// Environment, input slots, outputs.
+type ProgramFunction = unsafe extern "C" fn(*const f64, *const u32, *mut f64);
+
+/// Environment.
+type PlanFunction = unsafe extern "C" fn(*mut f64);
+
 /// Emits all operations of a program; returns the value of every register.
 fn emit_program(emitter: &mut Emitter, program: &Program, inputs: Vec<Value>) -> Vec<Value> {
     let mut registers = inputs;
@@ -40,7 +46,7 @@ fn tables_of(program: &Program) -> Vec<Arc<Table>> {
 /// # Ok::<(), saltus_jit::JitError>(())
 /// ```
 pub struct NativeProgram {
-    function: unsafe extern "C" fn(*const f64, *const u32, *mut f64),
+    function: ProgramFunction,
     code: Code,
     inputs: usize,
     outputs: usize,
@@ -63,7 +69,7 @@ impl NativeProgram {
         })?;
         let code = assembler.finish()?;
         // SAFETY: the function was assembled with exactly this signature.
-        let function = unsafe { std::mem::transmute::<*const u8, _>(code.address(function)) };
+        let function = unsafe { std::mem::transmute::<*const u8, ProgramFunction>(code.address(function)) };
         let (inputs, outputs) = (program.inputs(), program.outputs().len());
         Ok(NativeProgram { function, code, inputs, outputs, _tables: tables })
     }
@@ -98,7 +104,7 @@ fn load_input(emitter: &mut Emitter, parameters: &[Value], input: usize) -> Valu
 
 /// The point evaluation of a whole plan as one function.
 pub struct NativePlan {
-    function: unsafe extern "C" fn(*mut f64),
+    function: PlanFunction,
     code: Code,
     slots: usize,
     _tables: Vec<Arc<Table>>,
@@ -133,7 +139,7 @@ impl NativePlan {
         })?;
         let code = assembler.finish()?;
         // SAFETY: the function was assembled with exactly this signature.
-        let function = unsafe { std::mem::transmute::<*const u8, _>(code.address(function)) };
+        let function = unsafe { std::mem::transmute::<*const u8, PlanFunction>(code.address(function)) };
         let tables = tables.into_iter().flatten().collect();
         Ok(NativePlan { function, code, slots: plan.slots, _tables: tables })
     }

@@ -1,7 +1,7 @@
 //! Split jets: kernels for what is old, a small generated body for what is new.
 //!
 //! Every convolution of two rows without degree bound is a lane of the arrays A and B
-//! (`[order][lane]`), every square a lane of the array S. At order k a kernel sums the old terms of
+//! (blocks of four lanes), every square a lane of the array S. At order k a kernel sums the old terms of
 //! all lanes; then the body, one straight-line function for all orders, adds the newest terms,
 //! applies the other rules and stores the new coefficients into rows and lanes. Rows of bounded
 //! degree behave differently at low orders, so these have bodies of their own, and their few terms
@@ -22,7 +22,7 @@ use saltus_expr::Reg;
 use saltus_expr::jet::recurrence::{self, Arithmetic, Lock, OldTerms, plus};
 use saltus_expr::jet::{Degree, JetNode};
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 /// Most orders that may need a body of their own.
 const MOST_BODIES: usize = 12;
@@ -33,11 +33,22 @@ const BYTES_PER_NODE: usize = 24;
 /// An order that stands for all high orders: indices near it are counted back from the order.
 const ANY_ORDER: usize = 1 << 20;
 
-/// A lane array: `[order][lanes]`.
+/// A lane array in blocks of four lanes: `[lane / 4][order][lane % 4]`.
 #[derive(Clone, Copy, Default)]
 struct LaneArray {
     base: usize,
-    lanes: usize,
+    blocks: usize,
+    span: usize,
+}
+
+impl LaneArray {
+    fn home(self, lane: usize) -> Home {
+        Home { base: self.base + lane / 4 * 4 * self.span + lane % 4, stride: 4 }
+    }
+
+    fn range(self) -> Range<usize> {
+        self.base..self.base + self.blocks * 4 * self.span
+    }
 }
 
 /// A matrix in the arena.
@@ -49,6 +60,8 @@ struct PlacedMatrix {
     rows: usize,
     /// Positions of the columns among the states.
     columns: Vec<u32>,
+    /// Where the columns' values are collected, if they are not neighbours.
+    vector: Option<usize>,
     /// Where each entry comes from: entry, source (1 if none), sign.
     entries: Vec<(u32, Option<u32>, f64)>,
 }
@@ -70,8 +83,8 @@ pub(crate) struct Split {
     old_squares: usize,
     product_lanes: HashMap<(Reg, Reg), usize>,
     square_lanes: HashMap<Reg, usize>,
-    /// For each row, the array cells its coefficients go to.
-    duties: Vec<Vec<(LaneArray, usize)>>,
+    /// For each row, the lanes its coefficients go to.
+    duties: Vec<Vec<Home>>,
     covered: Vec<bool>,
     matrices: Vec<PlacedMatrix>,
     early: Vec<Run>,
@@ -117,21 +130,21 @@ impl Split {
         let special = special_orders(fused, order)?;
         let mut arena = Arena::new(plan, fused, order, &keeps);
         let mut array = |lanes: usize| {
-            let lanes = lanes.next_multiple_of(4);
-            LaneArray { base: arena.take((order + 1) * lanes), lanes }
+            let (blocks, span) = (lanes.div_ceil(4), order + 1);
+            LaneArray { base: arena.take(4 * blocks * span), blocks, span }
         };
         let (a, b, s) = (array(product_lanes.len()), array(product_lanes.len()), array(square_lanes.len()));
-        let (old_products, old_squares) = (arena.take(a.lanes), arena.take(s.lanes));
+        let (old_products, old_squares) = (arena.take(4 * a.blocks), arena.take(4 * s.blocks));
         let mut duties = vec![Vec::new(); fused.rows.rows()];
         for (&(left, right), &lane) in &product_lanes {
-            duties[left.index()].push((a, lane));
-            duties[right.index()].push((b, lane));
+            duties[left.index()].push(a.home(lane));
+            duties[right.index()].push(b.home(lane));
         }
         for (&row, &lane) in &square_lanes {
-            duties[row.index()].push((s, lane));
+            duties[row.index()].push(s.home(lane));
         }
         for duty in &mut duties {
-            duty.sort_by_key(|&(array, lane)| (array.base, lane));
+            duty.sort_by_key(|home: &Home| home.base);
         }
         let mut split = Split {
             arena,
@@ -160,9 +173,11 @@ impl Split {
         for matrix in list {
             let rows = matrix.results.len().next_multiple_of(4);
             let base = self.arena.take(rows * matrix.columns.len());
-            let results = self.arena.take(rows * span);
             let columns: Vec<u32> = matrix.columns.iter().map(|x| x.0 - 1).collect();
             columns.iter().for_each(|&x| self.is_early[x as usize] = true);
+            let neighbours = columns.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            let vector = (!neighbours).then(|| self.arena.take(columns.len()));
+            let results = self.arena.take(rows * span);
             let mut entries = Vec::new();
             for (i, (row, factors)) in matrix.results.iter().zip(&matrix.factors).enumerate() {
                 self.arena.homes[row.index()] = Home { base: results + i, stride: rows };
@@ -172,7 +187,7 @@ impl Split {
                     entries.push(((base + j * rows + i) as u32, source, sign));
                 }
             }
-            self.matrices.push(PlacedMatrix { base, results, rows, columns, entries });
+            self.matrices.push(PlacedMatrix { base, results, rows, columns, vector, entries });
         }
         debug_assert!(fused.states == self.is_early.len());
     }
@@ -233,21 +248,36 @@ impl Split {
         if k > 0 {
             self.integrate_early(memory, k);
         }
-        if k > 1 && self.a.lanes > 0 {
+        let span = self.a.span;
+        if k > 1 && self.a.blocks > 0 {
             let (rows, old) = memory.split_at_mut(self.old_products);
-            (kernels.products)(&rows[self.a.base..], &rows[self.b.base..], old, self.a.lanes, k);
+            (kernels.products)(&rows[self.a.range()], &rows[self.b.range()], old, span, k);
         }
-        if k > 1 && self.s.lanes > 0 {
+        if k > 1 && self.s.blocks > 0 {
             let (rows, old) = memory.split_at_mut(self.old_squares);
-            (kernels.squares)(&rows[self.s.base..], old, self.s.lanes, k);
+            (kernels.squares)(&rows[self.s.range()], old, span, k);
         }
-        let layout = &self.arena.layout;
         for matrix in &self.matrices {
-            let (before, results) = memory.split_at_mut(matrix.results);
-            let states = &before[layout.states_base + k * layout.states_stride..];
-            let y = &mut results[k * matrix.rows..];
-            (kernels.matrix_vector)(&before[matrix.base..], states, &matrix.columns, y, matrix.rows);
+            self.multiply(kernels, matrix, memory, k);
         }
+    }
+
+    fn multiply(&self, kernels: &Kernels, matrix: &PlacedMatrix, memory: &mut [f64], k: usize) {
+        let layout = &self.arena.layout;
+        let (states, columns) = (layout.states_base + k * layout.states_stride, matrix.columns.len());
+        let vector = match matrix.vector {
+            None => states + matrix.columns[0] as usize,
+            Some(vector) => {
+                for (j, &state) in matrix.columns.iter().enumerate() {
+                    memory[vector + j] = memory[states + state as usize];
+                }
+                vector
+            }
+        };
+        let (before, results) = memory.split_at_mut(matrix.results);
+        let y = &mut results[k * matrix.rows..(k + 1) * matrix.rows];
+        let entries = &before[matrix.base..matrix.base + columns * matrix.rows];
+        (kernels.matrix_vector)(entries, &before[vector..vector + columns], y);
     }
 
     fn integrate_early(&self, memory: &mut [f64], k: usize) {
@@ -372,8 +402,8 @@ impl<'a, 'f> Body<'a, 'f> {
             return;
         }
         let split = self.split;
-        for &(array, lane) in &split.duties[row.index()] {
-            self.store(value, Home { base: array.base + lane, stride: array.lanes }, self.k);
+        for &lane in &split.duties[row.index()] {
+            self.store(value, lane, self.k);
         }
     }
 

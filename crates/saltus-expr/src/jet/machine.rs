@@ -7,15 +7,14 @@
 //! Memory is one arena: a copy of the environment, time, the matrix of states, then for each group
 //! its rows (`[row][order][lane]`) and locks (`[lock][lane]`).
 
+use super::lanes::{self, Order};
 use super::lower::Lowered;
-use super::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, plus};
 use super::schedule::Schedule;
 use super::{JetLayout, Jets, Place};
 use crate::plan::FlowPlan;
 use crate::program::Reg;
 use crate::vm;
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Evaluates the jets of a plan without generated code.
@@ -259,235 +258,20 @@ impl Group {
     }
 
     fn advance(&self, arena: &mut [f64], span: usize, k: usize, inverse_order: f64) {
-        let first = self.lowered.first_node();
         let (rows, locks) = arena[self.base..].split_at_mut(self.locks - self.base);
-        for (i, node) in self.lowered.nodes.iter().enumerate() {
-            let y = first + i;
-            if !self.lowered.degrees[y].reaches(k) {
-                continue;
-            }
-            let to = (y * span + k) * self.lanes;
-            let mut lane = 0;
-            while lane + 4 <= self.lanes {
-                let mut lanes = Lanes::<[f64; 4]>::new(self, rows, locks, span, k, inverse_order, lane);
-                let value = recurrence::advance(&mut lanes, Reg(y as u32), node.rule);
-                if let Some(value) = value {
-                    value.store(&mut rows[to + lane..]);
-                }
-                lane += 4;
-            }
-            while lane < self.lanes {
-                let mut lanes = Lanes::<f64>::new(self, rows, locks, span, k, inverse_order, lane);
-                let value = recurrence::advance(&mut lanes, Reg(y as u32), node.rule);
-                if let Some(value) = value {
-                    rows[to + lane] = value;
-                }
-                lane += 1;
-            }
+        let order = Order { k, inverse: inverse_order, span, lanes: self.lanes };
+        let mut lane = 0;
+        while lane + 8 <= self.lanes {
+            lanes::advance::<[f64; 8]>(&self.lowered, rows, locks, order, lane);
+            lane += 8;
         }
-    }
-}
-
-/// Some neighbouring lanes as one value.
-trait Pack: Copy {
-    fn load(from: &[f64]) -> Self;
-    fn store(self, to: &mut [f64]);
-    fn splat(x: f64) -> Self;
-    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self;
-    /// Lane by lane, x where `first` is not zero, else y.
-    fn select(first: Self, x: Self, y: Self) -> Self;
-}
-
-impl Pack for f64 {
-    #[inline(always)]
-    fn load(from: &[f64]) -> Self {
-        from[0]
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut [f64]) {
-        to[0] = self;
-    }
-
-    #[inline(always)]
-    fn splat(x: f64) -> Self {
-        x
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        f(self, other)
-    }
-
-    #[inline(always)]
-    fn select(first: Self, x: Self, y: Self) -> Self {
-        if first != 0.0 { x } else { y }
-    }
-}
-
-impl Pack for [f64; 4] {
-    #[inline(always)]
-    fn load(from: &[f64]) -> Self {
-        [from[0], from[1], from[2], from[3]]
-    }
-
-    #[inline(always)]
-    fn store(self, to: &mut [f64]) {
-        to[..4].copy_from_slice(&self);
-    }
-
-    #[inline(always)]
-    fn splat(x: f64) -> Self {
-        [x; 4]
-    }
-
-    #[inline(always)]
-    fn zip(self, other: Self, f: impl Fn(f64, f64) -> f64) -> Self {
-        [f(self[0], other[0]), f(self[1], other[1]), f(self[2], other[2]), f(self[3], other[3])]
-    }
-
-    #[inline(always)]
-    fn select(first: Self, x: Self, y: Self) -> Self {
-        std::array::from_fn(|i| f64::select(first[i], x[i], y[i]))
-    }
-}
-
-/// The arithmetic of a pack of lanes of a group at one order.
-struct Lanes<'a, P> {
-    lowered: &'a Lowered,
-    rows: &'a [f64],
-    locks: &'a [f64],
-    span: usize,
-    lanes: usize,
-    lane: usize,
-    k: usize,
-    inverse_order: f64,
-    pack: std::marker::PhantomData<P>,
-}
-
-impl<'a, P: Pack> Lanes<'a, P> {
-    #[inline(always)]
-    fn new(
-        group: &'a Group,
-        rows: &'a [f64],
-        locks: &'a [f64],
-        span: usize,
-        k: usize,
-        inverse_order: f64,
-        lane: usize,
-    ) -> Self {
-        let lowered = &*group.lowered;
-        let pack = std::marker::PhantomData;
-        Lanes { lowered, rows, locks, span, lanes: group.lanes, lane, k, inverse_order, pack }
-    }
-
-    #[inline(always)]
-    fn coefficient(&self, row: Reg, k: usize) -> P {
-        P::load(&self.rows[(row.index() * self.span + k) * self.lanes + self.lane..])
-    }
-
-    #[inline(always)]
-    fn term(&self, a: Reg, b: Reg, j: usize) -> P {
-        self.coefficient(a, j).zip(self.coefficient(b, self.k - j), |x, y| x * y)
-    }
-
-    /// The sum over a range of j of a_j b_(k-j), odd and even j apart.
-    #[inline(always)]
-    fn parity_sums(&self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<P> {
-        let (low, high) = range.into_inner();
-        if low > high {
-            return None;
+        while lane + 4 <= self.lanes {
+            lanes::advance::<[f64; 4]>(&self.lowered, rows, locks, order, lane);
+            lane += 4;
         }
-        let mut same = self.term(a, b, low);
-        if low == high {
-            return Some(same);
+        while lane < self.lanes {
+            lanes::advance::<f64>(&self.lowered, rows, locks, order, lane);
+            lane += 1;
         }
-        let mut other = self.term(a, b, low + 1);
-        let mut j = low + 2;
-        while j < high {
-            same = same.zip(self.term(a, b, j), |s, t| s + t);
-            other = other.zip(self.term(a, b, j + 1), |s, t| s + t);
-            j += 2;
-        }
-        if j == high {
-            same = same.zip(self.term(a, b, j), |s, t| s + t);
-        }
-        Some(same.zip(other, |s, t| s + t))
-    }
-}
-
-impl<P: Pack> Arithmetic for Lanes<'_, P> {
-    type Value = P;
-
-    #[inline(always)]
-    fn now(&mut self, row: Reg) -> Option<P> {
-        self.lowered.degrees[row.index()].reaches(self.k).then(|| self.coefficient(row, self.k))
-    }
-
-    #[inline(always)]
-    fn first(&mut self, row: Reg) -> Option<P> {
-        self.lowered.has_start(row).then(|| self.coefficient(row, 0))
-    }
-
-    #[inline(always)]
-    fn old(&mut self, a: Reg, b: Reg) -> Option<P> {
-        let degrees = &self.lowered.degrees;
-        let terms = OldTerms::of_product(self.k, degrees[a.index()], degrees[b.index()]);
-        let middle = self.parity_sums(a, b, terms.middle);
-        let low = terms.low_edge.then(|| self.term(a, b, 1));
-        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
-        let edge = plus(self, low, high);
-        plus(self, middle, edge)
-    }
-
-    #[inline(always)]
-    fn old_square(&mut self, a: Reg) -> Option<P> {
-        let terms = OldSquareTerms::of_square(self.k, self.lowered.degrees[a.index()]);
-        let middle = self.parity_sums(a, a, terms.middle);
-        let edge = terms.edge.then(|| self.term(a, a, 1));
-        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
-        let centre = terms.centre.map(|j| self.term(a, a, j));
-        plus(self, twice, centre)
-    }
-
-    #[inline(always)]
-    fn lock(&mut self, lock: Lock) -> P {
-        P::load(&self.locks[lock.0 as usize * self.lanes + self.lane..])
-    }
-
-    #[inline(always)]
-    fn order(&mut self) -> P {
-        P::splat(self.k as f64)
-    }
-
-    #[inline(always)]
-    fn inverse_order(&mut self) -> P {
-        P::splat(self.inverse_order)
-    }
-
-    #[inline(always)]
-    fn add(&mut self, x: P, y: P) -> P {
-        x.zip(y, |x, y| x + y)
-    }
-
-    #[inline(always)]
-    fn sub(&mut self, x: P, y: P) -> P {
-        x.zip(y, |x, y| x - y)
-    }
-
-    #[inline(always)]
-    fn mul(&mut self, x: P, y: P) -> P {
-        x.zip(y, |x, y| x * y)
-    }
-
-    #[inline(always)]
-    fn neg(&mut self, x: P) -> P {
-        x.zip(x, |x, _| -x)
-    }
-
-    #[inline(always)]
-    fn steer(&mut self, first: P, x: Option<P>, y: Option<P>) -> P {
-        let zero = P::splat(0.0);
-        P::select(first, x.unwrap_or(zero), y.unwrap_or(zero))
     }
 }

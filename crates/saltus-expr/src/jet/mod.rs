@@ -14,6 +14,7 @@
 //! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
 
 mod degree;
+mod lanes;
 mod lower;
 mod machine;
 pub mod recurrence;
