@@ -168,9 +168,9 @@ def ball(ours, peers, references, rounds, emit):
     if verdict != "right":
         emit(dict(kind="ball", peer=ours.name, verdict=verdict, error=error))
         return
-    whole = [ours.ask("ball", BALL_TOLERANCE, 300) for _ in range(rounds)]
-    emit(dict(kind="ball_call", seconds=statistics.median(a.get("call", a["cpu"]) / a["repeat"] for a in whole),
-              error=error, steps=answer["steps"], compile=answer["compile"]))
+    whole = [ours.ask("ball:call", BALL_TOLERANCE, 50) for _ in range(rounds)]
+    emit(dict(kind="ball_call", seconds=statistics.median(a["cpu"] / a["repeat"] for a in whole), error=error,
+              steps=answer["steps"], compile=answer["compile"]))
     for peer in peers:
         verdict, error, answer = check(peer)
         record = dict(kind="ball", peer=peer.name, verdict=verdict, error=error)

@@ -1,10 +1,10 @@
 //! Answers timing requests for Saltus.
 //!
 //! Each line of standard input asks `problem tolerance repetitions`; each line of the answer is one
-//! JSON object with the processor seconds of all repetitions and the final state of the last one:
-//! `cpu` for runs of a prepared model, `call` for calls that prepare it as well. `compile` is what
-//! preparing took: reading the text and making its code. The argument `--vm` forbids native code;
-//! otherwise it is used from the first step on.
+//! JSON object with the processor seconds of all repetitions and the final state of the last one.
+//! `compile` is what preparing took: reading the text and making its code. With `:call` after the
+//! problem each repetition also makes the code, as a first call does. The argument `--vm` forbids
+//! native code; otherwise it is used from the first step on.
 
 use cpu_time::ProcessTime;
 use saltus_model::{HybridSystem, VariableKind};
@@ -76,23 +76,25 @@ fn final_states(system: &HybridSystem, run: &Run) -> String {
 
 fn answer(line: &str, native: bool, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
     let mut words = line.split_whitespace();
-    let problem = words.next().ok_or("no problem")?;
+    let word = words.next().ok_or("no problem")?;
+    let (problem, is_call) = word.strip_suffix(":call").map_or((word, false), |problem| (problem, true));
     let tolerance: f64 = words.next().and_then(|w| w.parse().ok()).ok_or("no tolerance")?;
-    let repetitions: usize = words.next().and_then(|w| w.parse().ok()).ok_or("no repetitions")?;
+    let repeat: usize = words.next().and_then(|w| w.parse().ok()).ok_or("no repetitions")?;
     let key = format!("{problem} {tolerance:e}");
     if !known.contains_key(&key) {
         known.insert(key.clone(), prepare(problem, tolerance, native)?);
     }
     let Prepared { system, simulator, options, compile_seconds } =
         known.get_mut(&key).ok_or("unknown problem")?;
-    let (cpu, run) = time(repetitions, || simulator.run(options.clone()))?;
-    let on_machine = Options { native_after: None, ..options.clone() };
-    let calls =
-        if problem == "ball" { time(repetitions, || simulate(system, on_machine.clone()))?.0 } else { 0.0 };
+    let (cpu, run) = if is_call {
+        time(repeat, || simulate(system, Options { native_after: Some(1000), ..options.clone() }))?
+    } else {
+        time(repeat, || simulator.run(options.clone()))?
+    };
     let y = final_states(system, &run);
     let (steps, events) = (run.stats.steps, run.events.len());
     Ok(format!(
-        "{{\"cpu\":{cpu:e},\"call\":{calls:e},\"repeat\":{repetitions},\"compile\":{compile_seconds:e},\"steps\":{steps},\"events\":{events},\"y\":{y}}}"
+        "{{\"cpu\":{cpu:e},\"repeat\":{repeat},\"compile\":{compile_seconds:e},\"steps\":{steps},\"events\":{events},\"y\":{y}}}"
     ))
 }
 
