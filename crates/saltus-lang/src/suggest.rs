@@ -42,23 +42,30 @@ pub fn distance(a: &str, b: &str) -> usize {
 /// assert_eq!(nearest("Cooling", ["Idle", "Heating"]), None);
 /// ```
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    near(name, known).into_iter().next()
+}
+
+/// All known names that `name` may be a slip of, the nearest first.
+pub fn near<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let length = name.chars().count();
     if length > LONGEST {
-        return None;
+        return Vec::new();
     }
     let lower = name.to_lowercase();
     let allowed = (length / 3).max(1);
-    known
+    let mut found: Vec<(usize, &str)> = known
         .into_iter()
         .filter(|k| *k != name && k.chars().count().abs_diff(length) <= allowed)
         .filter_map(|k| {
             let same_letters = k.to_lowercase() == lower;
             let slips = if same_letters { 0 } else { distance(name, k) };
-            // One slip in a name of one letter is another name altogether.
-            (slips <= allowed && (length > 1 || same_letters)).then_some((slips, k))
+            // Another single letter is another name altogether, not a slip.
+            let plausible = length > 1 || same_letters || k.contains(name);
+            (slips <= allowed && plausible).then_some((slips, k))
         })
-        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)))
-        .map(|(_, k)| k)
+        .collect();
+    found.sort();
+    found.into_iter().map(|(_, k)| k).collect()
 }
 
 /// The advice `did you mean ...?`, if there is a near miss.
@@ -84,6 +91,7 @@ mod tests {
         assert_eq!(nearest("heating", ["heaving", "Heating"]), Some("Heating"));
         assert_eq!(nearest("V", ["v", "x"]), Some("v"));
         assert_eq!(nearest("y", ["v", "x"]), None);
+        assert_eq!(near("y", ["v", "vy", "Y"]), ["Y", "vy"]);
     }
 
     proptest! {

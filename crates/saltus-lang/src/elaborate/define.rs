@@ -1,5 +1,6 @@
 //! The second pass: equations, families, instances and modes, block by block.
 
+use super::lint::words;
 use super::scope::{Cells, ScopeId, Selection};
 use super::value::{Elaborated, Reported, Shape, Value};
 use super::{Elaborator, Env};
@@ -155,10 +156,18 @@ impl<'a> Elaborator<'a> {
     }
 
     fn equation(&mut self, env: Env<'_>, lhs: &ast::Expr, rhs: &ast::Expr, span: Span) {
+        let reported = self.diagnostics.len();
         let target = self.target(env, lhs);
+        let misspelt = self.diagnostics.len() > reported;
         let value = self.expr(env, rhs);
-        if let Ok((cells, derivative)) = target {
-            self.equate(env.scope, &cells, derivative, value, span, rhs.span);
+        match target {
+            Ok((cells, derivative)) => self.equate(env.scope, &cells, derivative, value, span, rhs.span),
+            // What this equation was meant to define is not missing an equation.
+            Err(Reported) if misspelt => {
+                let names = words(self.sources.text(lhs.span)).map(str::to_string);
+                self.lost_names.extend(names);
+            }
+            Err(Reported) => {}
         }
     }
 

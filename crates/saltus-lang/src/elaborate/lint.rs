@@ -101,6 +101,8 @@ pub(super) fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax: usize
     if !broken {
         return;
     }
+    let line = |span: Span| (span.file, sources.line_column(span).0);
+    let unread: HashSet<(u32, u32)> = diagnostics[..syntax].iter().map(|d| line(d.span)).collect();
     let mut position = 0;
     diagnostics.retain(|d| {
         position += 1;
@@ -115,7 +117,8 @@ pub(super) fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax: usize
         );
         let named = matches!(d.code, codes::UNKNOWN_NAME | codes::UNKNOWN_MODE | codes::WRONG_ARGUMENTS)
             && lost.contains(sources.text(d.span));
-        position <= syntax || !(absent || named)
+        let same_line = d.code != codes::BAD_SETTING && unread.contains(&line(d.span));
+        position <= syntax || !(absent || named || same_line)
     });
 }
 
@@ -135,6 +138,7 @@ fn words_near(diagnostics: &[Diagnostic], sources: &SourceMap) -> HashSet<String
     near
 }
 
-fn words(text: &str) -> impl Iterator<Item = &str> {
+/// The names and numbers in a text.
+pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
 }

@@ -8,7 +8,7 @@ use super::files::Symbol;
 use super::value::{Elaborated, Measure, Reported, Shape, Value};
 use super::{Elaborator, Env};
 use crate::ast::{self, DeclarationKind};
-use crate::suggest::did_you_mean;
+use crate::suggest::{did_you_mean, near};
 use crate::{Diagnostic, codes};
 use saltus_expr::{Sort, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
@@ -457,9 +457,10 @@ impl<'a> Elaborator<'a> {
         known.extend(
             symbols.iter().filter(|(_, s)| matches!(s, Symbol::Parameter(..))).map(|(n, _)| n.as_str()),
         );
-        let near = crate::suggest::nearest(name, known).map(str::to_string);
-        let hint =
-            near.as_ref().map(|n| format!("did you mean `{n}`?")).or_else(|| self.name_advice(env, name));
+        let near = near(name, known);
+        let hint = near.first().map(|n| format!("did you mean `{n}`?"));
+        let hint = hint.or_else(|| self.name_advice(env, name));
+        let near: Vec<String> = near.into_iter().map(str::to_string).collect();
         self.lost_names.extend(near);
         let diagnostic = Diagnostic::error(codes::UNKNOWN_NAME, span, format!("`{name}` is not declared"))
             .label("unknown");
@@ -482,9 +483,10 @@ impl<'a> Elaborator<'a> {
 
     fn unknown_member(&mut self, scope: ScopeId, name: &ast::Name) -> Reported {
         let own = self.scope(scope);
-        let near = crate::suggest::nearest(&name.text, own.names.keys().copied()).map(str::to_string);
+        let near: Vec<String> =
+            near(&name.text, own.names.keys().copied()).into_iter().map(str::to_string).collect();
         let class = self.system.instances[own.instance as usize].class.clone();
-        let hint = near.as_ref().map(|n| format!("did you mean `{n}`?"));
+        let hint = near.first().map(|n| format!("did you mean `{n}`?"));
         self.lost_names.extend(near);
         let message = format!("`{class}` has no part named `{}`", name.text);
         self.report(hinted(Diagnostic::error(codes::UNKNOWN_NAME, name.span, message).label("unknown"), hint))
