@@ -9,6 +9,7 @@ pub mod columnar;
 pub mod csv;
 pub mod figure;
 pub mod font;
+pub mod from_trace;
 pub mod graph;
 pub mod plot;
 #[cfg(feature = "png")]

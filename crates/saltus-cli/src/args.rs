@@ -1,0 +1,380 @@
+//! The arguments of the commands.
+//!
+//! Each command has a table of its flags, from which mistyped ones are recognised.
+
+use crate::help;
+use lexopt::{Arg, Parser, ValueExt};
+use saltus::Fault;
+use saltus::lang::suggest::did_you_mean;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What to do.
+pub enum Command {
+    /// Simulate a model.
+    Run(RunArgs),
+    /// Tell what a model is.
+    Check(CheckArgs),
+    /// Draw a model.
+    Graph(GraphArgs),
+    /// Print a text: help or version.
+    Say(String),
+}
+
+/// Which model, with which values.
+#[derive(Default)]
+pub struct ModelArgs {
+    /// The file.
+    pub file: PathBuf,
+    /// The model in it.
+    pub model: Option<String>,
+    /// Values by dotted path.
+    pub set: Vec<(String, f64)>,
+}
+
+/// Arguments of `run`.
+#[derive(Default)]
+pub struct RunArgs {
+    /// The model.
+    pub model: ModelArgs,
+    /// Settings of the run by name.
+    pub settings: Vec<(&'static str, String)>,
+    /// Where the table goes.
+    pub out: Option<PathBuf>,
+    /// Period of the table's rows.
+    pub sample: Option<f64>,
+    /// Where pictures go.
+    pub plots: Vec<PathBuf>,
+    /// One JSON object instead of the summary.
+    pub json: bool,
+    /// No summary.
+    pub quiet: bool,
+}
+
+/// Arguments of `check`.
+#[derive(Default)]
+pub struct CheckArgs {
+    /// The model.
+    pub model: ModelArgs,
+    /// One JSON object instead of text.
+    pub json: bool,
+}
+
+/// Arguments of `graph`.
+#[derive(Default)]
+pub struct GraphArgs {
+    /// The model.
+    pub model: ModelArgs,
+    /// Where pictures go.
+    pub out: Vec<PathBuf>,
+    /// Without equations in the boxes.
+    pub outline: bool,
+    /// Do not say what was written.
+    pub quiet: bool,
+}
+
+/// A mistake in the arguments.
+pub struct Usage {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Usage {
+    fn new(message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { message: message.into(), hint }
+    }
+}
+
+impl From<Usage> for Fault {
+    fn from(usage: Usage) -> Self {
+        Fault { code: "usage", message: usage.message, place: None, hint: usage.hint }
+    }
+}
+
+impl From<lexopt::Error> for Usage {
+    fn from(error: lexopt::Error) -> Self {
+        Self::new(error.to_string(), None)
+    }
+}
+
+const MODEL_FLAGS: [&str; 3] = ["--model", "--set", "--help"];
+const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet", "--threads"];
+const CHECK_FLAGS: [&str; 1] = ["--json"];
+const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
+/// Flags of `run` that are settings of the same name.
+const SETTINGS: [(&str, &str); 11] = [
+    ("--until", "until"),
+    ("--solver", "solver"),
+    ("--events", "events"),
+    ("--rtol", "rtol"),
+    ("--atol", "atol"),
+    ("--order", "order"),
+    ("--policy", "policy"),
+    ("--seed", "seed"),
+    ("--max-steps", "max_steps"),
+    ("--max-events", "max_events"),
+    ("--max-seconds", "max_seconds"),
+];
+const COMMANDS: [&str; 5] = ["run", "check", "graph", "compare", "reproduce"];
+
+/// Reads the arguments.
+pub fn parse(arguments: Vec<OsString>) -> Result<Command, Usage> {
+    let mut parser = Parser::from_args(arguments);
+    let Some(first) = parser.next()? else { return Ok(Command::Say(help::OVERVIEW.into())) };
+    let word = match first {
+        Arg::Long("help") | Arg::Short('h') => return Ok(Command::Say(help::OVERVIEW.into())),
+        Arg::Long("version") | Arg::Short('V') => return Ok(Command::Say(help::version())),
+        Arg::Long(flag) => {
+            let flag = format!("--{flag}");
+            let hint = did_you_mean(&flag, ["--help", "--version"]);
+            let hint = hint.unwrap_or_else(|| "a command comes first, as in `saltus run FILE`".into());
+            return Err(Usage::new(format!("`{flag}` does not stand before a command"), Some(hint)));
+        }
+        Arg::Short(flag) => return Err(Usage::new(format!("unknown option `-{flag}`"), None)),
+        Arg::Value(word) => word,
+    };
+    match word.to_string_lossy().as_ref() {
+        "run" => run(parser),
+        "check" => check(parser),
+        "graph" => graph(parser),
+        "help" => Ok(Command::Say(help::OVERVIEW.into())),
+        reserved @ ("compare" | "reproduce") => {
+            Err(Usage::new(format!("`saltus {reserved}` is not available yet"), None))
+        }
+        other => {
+            let file = other.ends_with(".salt").then(|| format!("did you mean `saltus run {other}`?"));
+            let hint = file.or_else(|| did_you_mean(other, COMMANDS));
+            let hint = hint.unwrap_or_else(|| "commands: run, check, graph".into());
+            Err(Usage::new(format!("`{other}` is not a command"), Some(hint)))
+        }
+    }
+}
+
+/// An option or argument of a command, taken apart.
+enum Given {
+    Flag(String),
+    File(OsString),
+}
+
+fn next(parser: &mut Parser) -> Result<Option<Given>, Usage> {
+    Ok(match parser.next()? {
+        None => None,
+        Some(Arg::Long(flag)) => Some(Given::Flag(format!("--{flag}"))),
+        Some(Arg::Short(flag)) => Some(Given::Flag(match flag {
+            'o' => "--out".into(),
+            'q' => "--quiet".into(),
+            'h' => "--help".into(),
+            other => format!("-{other}"),
+        })),
+        Some(Arg::Value(file)) => Some(Given::File(file)),
+    })
+}
+
+impl ModelArgs {
+    /// Takes what all commands share; `false` if it is something else.
+    fn take(&mut self, flag: &str, parser: &mut Parser) -> Result<bool, Usage> {
+        match flag {
+            "--model" => self.model = Some(text(flag, parser)?),
+            "--set" => self.set.push(assignment(&text(flag, parser)?)?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn take_file(&mut self, file: OsString) -> Result<(), Usage> {
+        if self.file.as_os_str().is_empty() && !file.is_empty() {
+            self.file = file.into();
+            return Ok(());
+        }
+        let (first, second) = (self.file.display(), file.to_string_lossy());
+        Err(Usage::new(format!("one file at a time: `{first}` and `{second}` were given"), None))
+    }
+
+    fn check(&self, command: &str) -> Result<(), Usage> {
+        if !self.file.as_os_str().is_empty() {
+            return Ok(());
+        }
+        let hint = format!("as in `saltus {command} model.salt`");
+        Err(Usage::new(format!("`saltus {command}` needs the file of a model"), Some(hint)))
+    }
+}
+
+fn run(mut parser: Parser) -> Result<Command, Usage> {
+    let mut args = RunArgs::default();
+    while let Some(given) = next(&mut parser)? {
+        let flag = match given {
+            Given::File(file) => {
+                args.model.take_file(file)?;
+                continue;
+            }
+            Given::Flag(flag) => flag,
+        };
+        if let Some((_, setting)) = SETTINGS.iter().find(|s| s.0 == flag) {
+            args.settings.push((setting, text(&flag, &mut parser)?));
+            continue;
+        }
+        match flag.as_str() {
+            "--help" => return Ok(Command::Say(help::RUN.into())),
+            "--out" => args.out = Some(path(&flag, &mut parser)?),
+            "--sample" => args.sample = Some(period(&text(&flag, &mut parser)?)?),
+            "--plot" => args.plots.push(path(&flag, &mut parser)?),
+            "--json" => args.json = true,
+            "--quiet" => args.quiet = true,
+            "--threads" => return Err(Usage::new("`--threads` is not available yet", None)),
+            other if args.model.take(other, &mut parser)? => {}
+            other => {
+                let settings = SETTINGS.map(|s| s.0);
+                return Err(unknown("run", other, &[&settings[..], &RUN_FLAGS[..]].concat()));
+            }
+        }
+    }
+    args.model.check("run")?;
+    if args.sample.is_some() && args.out.is_none() {
+        let hint = "as in `--out run.csv --sample 0.1`";
+        return Err(Usage::new(
+            "`--sample` needs `--out`: it says which rows the table has",
+            Some(hint.into()),
+        ));
+    }
+    Ok(Command::Run(args))
+}
+
+fn check(mut parser: Parser) -> Result<Command, Usage> {
+    let mut args = CheckArgs::default();
+    while let Some(given) = next(&mut parser)? {
+        match given {
+            Given::File(file) => args.model.take_file(file)?,
+            Given::Flag(flag) => match flag.as_str() {
+                "--help" => return Ok(Command::Say(help::CHECK.into())),
+                "--json" => args.json = true,
+                other if args.model.take(other, &mut parser)? => {}
+                other => return Err(unknown("check", other, &CHECK_FLAGS)),
+            },
+        }
+    }
+    args.model.check("check")?;
+    Ok(Command::Check(args))
+}
+
+fn graph(mut parser: Parser) -> Result<Command, Usage> {
+    let mut args = GraphArgs::default();
+    while let Some(given) = next(&mut parser)? {
+        match given {
+            Given::File(file) => args.model.take_file(file)?,
+            Given::Flag(flag) => match flag.as_str() {
+                "--help" => return Ok(Command::Say(help::GRAPH.into())),
+                "--out" => args.out.push(path(&flag, &mut parser)?),
+                "--outline" => args.outline = true,
+                "--quiet" => args.quiet = true,
+                other if args.model.take(other, &mut parser)? => {}
+                other => return Err(unknown("graph", other, &GRAPH_FLAGS)),
+            },
+        }
+    }
+    args.model.check("graph")?;
+    Ok(Command::Graph(args))
+}
+
+fn unknown(command: &str, flag: &str, flags: &[&'static str]) -> Usage {
+    let known = flags.iter().copied().chain(MODEL_FLAGS);
+    let hint = did_you_mean(flag, known).unwrap_or_else(|| format!("see `saltus {command} --help`"));
+    Usage::new(format!("`saltus {command}` has no option `{flag}`"), Some(hint))
+}
+
+/// The value of a flag.
+fn text(flag: &str, parser: &mut Parser) -> Result<String, Usage> {
+    let value = parser.value().map_err(|_| Usage::new(format!("`{flag}` needs a value"), None))?;
+    value.string().map_err(|_| Usage::new(format!("the value of `{flag}` is not text in UTF-8"), None))
+}
+
+fn path(flag: &str, parser: &mut Parser) -> Result<PathBuf, Usage> {
+    let value = parser.value().map_err(|_| Usage::new(format!("`{flag}` needs the name of a file"), None))?;
+    if value.is_empty() {
+        return Err(Usage::new(format!("`{flag}` needs the name of a file"), None));
+    }
+    Ok(value.into())
+}
+
+fn period(text: &str) -> Result<f64, Usage> {
+    let period = text.parse::<f64>().ok().filter(|v| v.is_finite() && *v > 0.0);
+    period.ok_or_else(|| Usage::new(format!("`--sample` needs a number above 0, not `{text}`"), None))
+}
+
+/// `path=value`.
+fn assignment(text: &str) -> Result<(String, f64), Usage> {
+    let hint = || Some("as in `--set rooms[2].lo=18`".to_string());
+    let Some((path, value)) = text.split_once('=') else {
+        return Err(Usage::new(format!("`--set` needs path=value, not `{text}`"), hint()));
+    };
+    let number = match value.trim() {
+        "true" => Some(1.0),
+        "false" => Some(0.0),
+        number => number.parse::<f64>().ok().filter(|v| v.is_finite()),
+    };
+    match number {
+        Some(number) if !path.trim().is_empty() => Ok((path.trim().to_string(), number)),
+        Some(_) => Err(Usage::new(format!("`--set` needs path=value, not `{text}`"), hint())),
+        None => {
+            Err(Usage::new(format!("`--set {}` needs a finite number, not `{value}`", path.trim()), hint()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(line: &str) -> String {
+        match parse(line.split_whitespace().map(OsString::from).collect()) {
+            Ok(_) => String::new(),
+            Err(usage) => Fault::from(usage).to_string(),
+        }
+    }
+
+    #[test]
+    fn slips_are_answered_with_what_was_meant() {
+        for (line, answer) in [
+            ("rnu a.salt", "did you mean `run`?"),
+            ("a.salt", "did you mean `saltus run a.salt`?"),
+            ("run a.salt --unitl 3", "did you mean `--until`?"),
+            ("run a.salt --max-step 3", "did you mean `--max-steps`?"),
+            ("check a.salt --jsno", "did you mean `--json`?"),
+            ("graph a.salt --ouput x.svg", "see `saltus graph --help`"),
+            ("run", "as in `saltus run model.salt`"),
+            ("run a.salt b.salt", "one file at a time: `a.salt` and `b.salt` were given"),
+            ("run a.salt --until", "`--until` needs a value"),
+            ("run a.salt --set x", "`--set` needs path=value, not `x`"),
+            ("run a.salt --set x=abc", "needs a finite number, not `abc`"),
+            ("run a.salt --sample 0.1", "`--sample` needs `--out`"),
+            ("run a.salt --out b.csv --sample 0", "needs a number above 0"),
+            ("run a.salt --threads 4", "`--threads` is not available yet"),
+            ("compare a.salt", "not available yet"),
+            ("--verison", "did you mean `--version`?"),
+        ] {
+            let said = refusal(line);
+            assert!(said.contains(answer), "{line}: {said}");
+            assert!(!said.contains('\n'), "{said}");
+        }
+    }
+
+    #[test]
+    fn flags_are_read() {
+        let line = "run a.salt --until=3 --set x=-1 --set on=true -o t.csv --sample 0.5 --plot a.svg --plot b.png -q";
+        let Ok(Command::Run(args)) = parse(line.split_whitespace().map(OsString::from).collect()) else {
+            panic!("{line}");
+        };
+        assert_eq!(args.settings, [("until", "3".to_string())]);
+        assert_eq!(args.model.set, [("x".to_string(), -1.0), ("on".to_string(), 1.0)]);
+        assert_eq!((args.plots.len(), args.sample, args.quiet, args.json), (2, Some(0.5), true, false));
+    }
+
+    #[test]
+    fn every_flag_is_in_the_help() {
+        let all = SETTINGS.iter().map(|s| s.0).chain(RUN_FLAGS).chain(MODEL_FLAGS);
+        for flag in all.filter(|f| !["--help", "--threads"].contains(f)) {
+            assert!(help::RUN.contains(flag), "{flag}");
+        }
+        assert!(CHECK_FLAGS.iter().all(|flag| help::CHECK.contains(flag)));
+        assert!(GRAPH_FLAGS.iter().all(|flag| help::GRAPH.contains(flag)));
+    }
+}

@@ -1,0 +1,56 @@
+//! A bar on the terminal for runs that take their time.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Shorter runs show no bar.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Steps of the bar.
+const LENGTH: u64 = 1000;
+
+/// Shows how far a run has come, once it has taken long enough.
+pub struct Progress {
+    started: Instant,
+    until: Option<f64>,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// For a run until a time; `None` if nobody would see it.
+    pub fn new(until: Option<f64>, quiet: bool) -> Option<Self> {
+        (!quiet && std::io::stderr().is_terminal()).then(|| Self {
+            started: Instant::now(),
+            until,
+            bar: None,
+        })
+    }
+
+    /// The run has reached a time.
+    pub fn reached(&mut self, t: f64) {
+        if self.bar.is_none() && self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let share = self.until.map_or(0.0, |until| (t / until).clamp(0.0, 1.0));
+        let bar = self.bar.get_or_insert_with(new_bar);
+        bar.set_position((share * LENGTH as f64) as u64);
+        bar.set_message(format!("t = {t:.6}"));
+    }
+
+    /// Removes the bar.
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn new_bar() -> ProgressBar {
+    let bar = ProgressBar::new(LENGTH);
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:40} {percent}%  {msg}  {elapsed} of about {duration}")
+    {
+        bar.set_style(style);
+    }
+    bar
+}

@@ -1,0 +1,245 @@
+//! From a run to a figure: curves, modes and events.
+
+use super::modes::ActiveModes;
+use super::panels::{self, Curve, Plan, Quantity};
+use crate::figure::{Band, Figure, Horizontal, Mark, ModeSpan, Panel, Series};
+use saltus_expr::{Program, VarId};
+use saltus_model::{AutomatonId, HybridSystem};
+use saltus_sim::{EventKind, Point, Role, Run, Sampling};
+
+/// More automata than this are not drawn.
+const MOST_BANDS: usize = 6;
+/// More events than this are not marked.
+const MOST_MARKS: usize = 100_000;
+/// Points over the whole run: two for each pixel of a usual picture.
+const ACROSS: f64 = 1440.0;
+/// Points that may be spent on the insides of short segments.
+const INSIDE: usize = 60_000;
+/// Points inside a segment that make any polynomial look smooth.
+const SMOOTH: usize = 16;
+/// Longer names of reactions are not written at their marks.
+const LONGEST_LABEL: usize = 28;
+
+/// Draws a run: the panels its model asks for (or its states), the modes of its automata, and its
+/// events. A run that ended early is drawn as far as it came.
+///
+/// ```
+/// use saltus_model::HybridSystem;
+/// use saltus_sim::{Options, simulate};
+/// let system = HybridSystem::new("Empty");
+/// let run = simulate(&system, Options { until: Some(1.0), ..Options::default() })?;
+/// assert_eq!(saltus_io::from_trace::figure(&system, &run).title, "Empty");
+/// # Ok::<(), saltus_sim::SimError>(())
+/// ```
+pub fn figure(system: &HybridSystem, run: &Run) -> Figure {
+    let plans = panels::plan(system);
+    let bands = if system.automata.len() <= MOST_BANDS { bands(system, run) } else { Vec::new() };
+    Figure {
+        title: system.name.clone(),
+        panels: curves(system, run, plans),
+        marks: marks(system, run, !bands.is_empty()),
+        bands,
+        x_label: "time [s]".into(),
+    }
+}
+
+fn curves(system: &HybridSystem, run: &Run, plans: Vec<Plan>) -> Vec<Panel> {
+    let quantities: Vec<Quantity> =
+        plans.iter().flat_map(|p| p.curves.iter().chain(&p.x)).map(|c| c.quantity).collect();
+    let mut reader = Reader::new(system, &quantities);
+    let mut pens: Vec<Pen> = Vec::new();
+    let mut slot = 0;
+    for plan in &plans {
+        let x = plan.x.as_ref().map(|_| slot + plan.curves.len());
+        pens.extend((slot..slot + plan.curves.len()).map(|y| Pen { x, y, ..Pen::default() }));
+        slot += plan.curves.len() + usize::from(plan.x.is_some());
+    }
+    let mut modes = ActiveModes::new(system, run);
+    run.trace.walk(sampling(run), |point| {
+        modes.advance(point.stamp);
+        reader.read(&point, &modes);
+        pens.iter_mut().for_each(|pen| pen.draw(&point, &reader.values));
+    });
+    let mut drawn = pens.into_iter().map(|pen| pen.pieces);
+    plans.into_iter().map(|plan| panel(plan, &mut drawn)).collect()
+}
+
+/// Dense enough for the screen in time, and inside each segment as far as their number allows.
+fn sampling(run: &Run) -> Sampling {
+    let trace = &run.trace;
+    let segments: usize = trace.epochs().iter().map(|e| trace.segments(e).len()).sum();
+    let least = (INSIDE / segments.max(1)).min(SMOOTH);
+    Sampling::Spaced { apart: run.ending.stamp.t / ACROSS, least }
+}
+
+fn panel(plan: Plan, drawn: &mut impl Iterator<Item = Vec<Vec<(f64, f64)>>>) -> Panel {
+    let units: Vec<Option<String>> = plan.curves.iter().chain(&plan.x).map(|c| c.unit.clone()).collect();
+    let series: Vec<Series> = plan
+        .curves
+        .into_iter()
+        .map(|c| Series { label: c.label, unit: c.unit, pieces: drawn.next().unwrap_or_default() })
+        .collect();
+    let horizontal = match plan.x {
+        None => Horizontal::Shared,
+        Some(Curve { label, unit, .. }) => {
+            let label = crate::figure::with_unit(&label, unit.as_deref());
+            let one_unit = units[0].is_some() && units.iter().all(|u| *u == units[0]);
+            Horizontal::Own { label, equal_aspect: one_unit && alike(&series) }
+        }
+    };
+    Panel { series, y_label: plan.y_label, horizontal }
+}
+
+/// Whether both axes extend about equally far, so that equal scales waste no room.
+fn alike(series: &[Series]) -> bool {
+    let points = || series.iter().flat_map(|s| s.pieces.iter().flatten());
+    let extent = |values: &mut dyn Iterator<Item = f64>| {
+        let (lo, hi) = values
+            .filter(|v| v.is_finite())
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)));
+        hi - lo
+    };
+    let ratio = extent(&mut points().map(|p| p.0)) / extent(&mut points().map(|p| p.1));
+    (0.25..=4.0).contains(&ratio)
+}
+
+/// Evaluates what the curves show at a point of the trace.
+struct Reader {
+    program: Program,
+    inputs: Vec<u32>,
+    registers: Vec<f64>,
+    /// For each quantity its variable, or the position of its expression in the program.
+    sources: Vec<Quantity>,
+    outputs: Vec<usize>,
+    /// Variables of each quantity that belong to modes.
+    owned: Vec<Vec<VarId>>,
+    values: Vec<f64>,
+}
+
+impl Reader {
+    fn new(system: &HybridSystem, quantities: &[Quantity]) -> Self {
+        let expressions: Vec<_> = quantities
+            .iter()
+            .filter_map(|q| match q {
+                Quantity::Expression(e) => Some(*e),
+                Quantity::Variable(_) => None,
+            })
+            .collect();
+        let (program, inputs) = Program::new(&system.graph, &expressions);
+        let mut position = 0..;
+        let outputs = quantities.iter().map(|q| match q {
+            Quantity::Expression(_) => program.outputs()[position.next().unwrap_or(0)].index(),
+            Quantity::Variable(v) => v.index(),
+        });
+        let outputs = outputs.collect();
+        let owned = quantities.iter().map(|q| {
+            let read = match q {
+                Quantity::Expression(e) => system.graph.variables(&[*e]),
+                Quantity::Variable(v) => vec![*v],
+            };
+            read.into_iter().filter(|&v| system.variable(v).owner.is_some()).collect()
+        });
+        Self {
+            inputs: inputs.iter().map(|v| v.0).collect(),
+            registers: vec![0.0; program.registers()],
+            sources: quantities.to_vec(),
+            owned: owned.collect(),
+            values: vec![0.0; quantities.len()],
+            program,
+            outputs,
+        }
+    }
+
+    fn read(&mut self, point: &Point<'_>, modes: &ActiveModes<'_>) {
+        self.program.eval(point.values, &self.inputs, &mut self.registers);
+        for (k, source) in self.sources.iter().enumerate() {
+            let exists = self.owned[k].iter().all(|&v| modes.exists(v));
+            let from = match source {
+                Quantity::Expression(_) => &self.registers[..],
+                Quantity::Variable(_) => point.values,
+            };
+            self.values[k] = if exists { from[self.outputs[k]] } else { f64::NAN };
+        }
+    }
+}
+
+/// Draws one curve, a piece per interval of continuous flow.
+#[derive(Default)]
+struct Pen {
+    /// Position of the horizontal value; time if absent.
+    x: Option<usize>,
+    y: usize,
+    pieces: Vec<Vec<(f64, f64)>>,
+}
+
+impl Pen {
+    fn draw(&mut self, at: &Point<'_>, values: &[f64]) {
+        let point = (self.x.map_or(at.stamp.t, |x| values[x]), values[self.y]);
+        let finite = point.0.is_finite() && point.1.is_finite();
+        let over_time = self.x.is_none();
+        match self.pieces.last_mut() {
+            // An empty piece is a gap.
+            _ if !finite => {
+                if self.pieces.last().is_some_and(|piece| !piece.is_empty()) {
+                    self.pieces.push(Vec::new());
+                }
+            }
+            Some(piece) if piece.last() == Some(&point) => {}
+            Some(piece) if at.role != Role::Start && !piece.is_empty() => {
+                // Where nothing changes the two ends are enough.
+                let level = matches!(piece[..], [.., a, b] if a.1 == b.1 && b.1 == point.1);
+                if level && over_time {
+                    piece.pop();
+                }
+                piece.push(point);
+            }
+            _ => self.pieces.push(vec![point]),
+        }
+    }
+}
+
+fn bands(system: &HybridSystem, run: &Run) -> Vec<Band> {
+    let name = |k: usize| system.automata[k].name.clone();
+    let mut bands: Vec<Band> =
+        (0..system.automata.len()).map(|k| Band { automaton: name(k), spans: Vec::new() }).collect();
+    let mut modes = ActiveModes::new(system, run);
+    let mut open: Vec<_> =
+        (0..bands.len()).map(|k| modes.mode(AutomatonId(k as u32)).map(|m| (0.0, m))).collect();
+    let close = |band: &mut Band, stay: Option<(f64, saltus_model::ModeId)>, t: f64| {
+        if let Some((t0, mode)) = stay.filter(|stay| stay.0 < t) {
+            band.spans.push(ModeSpan { t0, t1: t, mode: system.mode(mode).name.clone() });
+        }
+    };
+    while let Some(stamp) = modes.next_stamp() {
+        for automaton in modes.advance(stamp).to_vec() {
+            let k = automaton.index();
+            close(&mut bands[k], open[k].take(), stamp.t);
+            open[k] = modes.mode(automaton).map(|mode| (stamp.t, mode));
+        }
+    }
+    for (band, stay) in bands.iter_mut().zip(open) {
+        close(band, stay, run.ending.stamp.t);
+    }
+    bands.retain(|band| !band.spans.is_empty());
+    bands
+}
+
+/// Events other than sampling, which is regular and would hide the others. Transitions have no
+/// names here if their modes are drawn.
+fn marks(system: &HybridSystem, run: &Run, modes_drawn: bool) -> Vec<Mark> {
+    let single = system.root.automata.len() <= 1 && system.automata.len() <= 1;
+    let marked = run.events.iter().filter(|e| e.kind != EventKind::Sample).take(MOST_MARKS);
+    marked
+        .map(|event| {
+            let label = match event.transition {
+                Some(_) if modes_drawn => String::new(),
+                Some((automaton, ..)) if !single => {
+                    format!("{}: {}", system.automaton(automaton).name, event.name)
+                }
+                _ => event.name.to_string(),
+            };
+            let label = if label.chars().count() <= LONGEST_LABEL { label } else { String::new() };
+            Mark { t: event.stamp.t, label }
+        })
+        .collect()
+}
