@@ -5,7 +5,7 @@
 //! widths of Arial, Helvetica and Liberation Sans: an SVG shown with any of them keeps its layout.
 
 use std::sync::OnceLock;
-use ttf_parser::{Face, GlyphId, OutlineBuilder};
+use ttf_parser::{Face, OutlineBuilder};
 
 /// Families for an SVG, all of the same widths.
 pub const FAMILY: &str = "Arimo, Arial, Helvetica, Liberation Sans, sans-serif";
@@ -56,13 +56,9 @@ fn face(weight: Weight) -> Option<&'static Face<'static>> {
     cell.get_or_init(|| Face::parse(bytes, 0).ok()).as_ref()
 }
 
-fn glyph(face: &Face<'_>, c: char) -> Option<GlyphId> {
-    face.glyph_index(c)
-}
-
 fn advance(weight: Weight, c: char) -> f64 {
     let measured = face(weight).and_then(|f| {
-        let width = f.glyph_hor_advance(glyph(f, c)?)?;
+        let width = f.glyph_hor_advance(f.glyph_index(c)?)?;
         Some(f64::from(width) / f64::from(f.units_per_em()))
     });
     measured.unwrap_or(MISSING_WIDTH)
@@ -82,7 +78,7 @@ pub fn width(text: &str, size: f64, weight: Weight) -> f64 {
 pub fn outline(text: &str, size: f64, weight: Weight, out: &mut dyn Outline) {
     let mut x = 0.0;
     for c in text.chars() {
-        let known = face(weight).and_then(|f| Some((f, glyph(f, c)?)));
+        let known = face(weight).and_then(|f| Some((f, f.glyph_index(c)?)));
         match known {
             Some((f, id)) => {
                 let scale = size / f64::from(f.units_per_em());
@@ -200,7 +196,7 @@ mod tests {
         let f = face(Weight::Regular).expect("bundled font");
         for c in "−×→≤≥≠′·°µΩ±∞√⁰¹²³⁴⁵⁶⁷⁸⁹⁻…αβγωφéüñß".chars()
         {
-            assert!(glyph(f, c).is_some(), "{c}");
+            assert!(f.glyph_index(c).is_some(), "{c}");
         }
     }
 

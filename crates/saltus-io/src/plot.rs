@@ -26,6 +26,8 @@ const TITLE: f64 = 14.0;
 const LEADING: f64 = 1.25;
 /// Free space around the picture.
 const EDGE: f64 = 12.0;
+/// Space to the right of the axes, for half a tick label.
+const RIGHT: f64 = 12.0;
 /// Space between panels that share an axis.
 const PANEL_GAP: f64 = 12.0;
 
@@ -52,10 +54,13 @@ pub fn scene(figure: &Figure, style: &Style) -> Scene {
 /// What is known about a panel before it is drawn.
 struct Prepared<'a> {
     panel: &'a Panel,
+    /// Range of an own horizontal axis.
+    x: Range,
     y: Range,
     ticks: Ticks,
     label: Vec<String>,
     legend: legend::Legend,
+    width: f64,
     height: f64,
     /// Height of the row of event labels between header and axes.
     labels_above: f64,
@@ -80,19 +85,20 @@ impl<'a> Layout<'a> {
         let over_time = figure.panels.iter().filter(|p| p.horizontal == Horizontal::Shared).count();
         let usual = [300.0, 300.0, 190.0, 140.0][over_time.min(3)];
         let height = style.panel_height.unwrap_or(usual).clamp(40.0, 10_000.0);
+        let least_width = (width - 2.0 * EDGE - RIGHT - (0.2 * width).max(130.0)).max(40.0);
         let prepared = |shared: bool| {
             let chosen = figure.panels.iter().filter(move |p| (p.horizontal == Horizontal::Shared) == shared);
             let height = if shared { height } else { style.panel_height.unwrap_or(300.0).max(120.0) };
-            chosen.map(|p| prepare(p, height)).collect::<Vec<_>>()
+            chosen.map(|p| prepare(p, height, least_width)).collect::<Vec<_>>()
         };
         let (mut shared, mut own) = (prepared(true), prepared(false));
         let tick_room = shared.iter().chain(&own).map(|p| widest(&p.ticks.labels)).fold(0.0, f64::max);
         let label_lines = shared.iter().chain(&own).map(|p| p.label.len()).max().unwrap_or(0);
         let beside = 8.0 + tick_room + 8.0 + label_lines as f64 * LABEL * LEADING;
         let left = EDGE + beside.max(30.0).max(names_room(figure, width));
-        let plot_width = width - left - EDGE - 12.0;
+        let plot_width = width - left - EDGE - RIGHT;
         for panel in shared.iter_mut().chain(&mut own) {
-            panel.legend = key_beside_note(panel, plot_width);
+            panel.fill_width(plot_width);
         }
         let scene = Scene { width, height: 0.0, title: figure.title.clone(), items: vec![] };
         Self { figure, scene, shared, own, left, tick_room, plot_width, cursor: EDGE, used: 0.0 }
@@ -106,7 +112,7 @@ impl<'a> Layout<'a> {
         }
         self.scene.height = (self.cursor + EDGE).ceil();
         if !self.over_time() && self.used > 0.0 {
-            self.scene.width = (self.used + EDGE + 12.0).ceil();
+            self.scene.width = (self.used + EDGE + RIGHT).ceil();
         }
         self.scene
     }
@@ -122,7 +128,7 @@ impl<'a> Layout<'a> {
             let line = font::fit(&line, TITLE, Weight::Bold, self.scene.width - 2.0 * EDGE);
             self.cursor += TITLE;
             let line = Text::new(EDGE, self.cursor, TITLE, Anchor::Start, line).bold();
-            self.used = self.used.max(line.area().right() - 12.0);
+            self.used = self.used.max(line.area().right() - RIGHT);
             self.scene.text(line);
             self.cursor += TITLE * (LEADING - 1.0);
         }
@@ -144,7 +150,7 @@ impl<'a> Layout<'a> {
         }
         let mut marked = Vec::new();
         for prepared in &self.shared {
-            let area = panel_area(prepared, self.left, self.plot_width, &mut self.cursor);
+            let area = panel_area(prepared, self.left, &mut self.cursor);
             let y = Axis::new(prepared.y, area.bottom(), area.y);
             axes::frame(&mut self.scene, &area, &x, &ticks, &y, &prepared.ticks);
             marked.push((area, y));
@@ -186,22 +192,15 @@ impl<'a> Layout<'a> {
 
     fn own_panel(&mut self, k: usize) {
         let prepared = &self.own[k];
-        let Horizontal::Own { label, equal_aspect } = &prepared.panel.horizontal else { return };
+        let Horizontal::Own { label, .. } = &prepared.panel.horizontal else { return };
         if k > 0 || self.over_time() {
             self.cursor += 14.0;
         }
-        let mut area = panel_area(prepared, self.left, self.plot_width, &mut self.cursor);
-        let points = || prepared.panel.series.iter().flat_map(|s| s.pieces.iter().flatten());
-        let mut x_range = Range::of(points().map(|p| p.0)).padded();
-        let mut y_range = prepared.y;
-        if *equal_aspect {
-            axes::equalise(&mut x_range, &mut y_range, &mut area);
-        }
-        let x = Axis::new(x_range, area.x, area.right());
-        let y = Axis::new(y_range, area.bottom(), area.y);
+        let area = panel_area(prepared, self.left, &mut self.cursor);
+        let x = Axis::new(prepared.x, area.x, area.right());
+        let y = Axis::new(prepared.y, area.bottom(), area.y);
         let ticks = axes::fitting_ticks(&x, SMALL);
-        let y_ticks = axes::vertical_ticks(&y);
-        axes::frame(&mut self.scene, &area, &x, &ticks, &y, &y_ticks);
+        axes::frame(&mut self.scene, &area, &x, &ticks, &y, &prepared.ticks);
         prepared.decorate(&mut self.scene, &area, self.tick_room);
         curves::draw(&mut self.scene, &prepared.panel.series, &x, &y, curves::Kind::Phase);
         self.cursor = area.bottom();
@@ -212,6 +211,17 @@ impl<'a> Layout<'a> {
 }
 
 impl Prepared<'_> {
+    /// Settles the width of the axes and with it what depends on it.
+    fn fill_width(&mut self, width: f64) {
+        self.width = width;
+        if has_equal_aspect(self.panel) {
+            (self.x, self.width) = axes::equal_width(self.x, self.y, width, self.height);
+        }
+        // The key leaves room for the note of the vertical axis.
+        let note = self.ticks.note.as_ref().map_or(0.0, |n| font::width(n, SMALL, Weight::Regular) + 16.0);
+        self.legend = legend::Legend::new(self.panel, !shares_unit(self.panel), self.width - note);
+    }
+
     /// Height of what stands above the axes: key of the curves and note of the vertical axis.
     fn header_height(&self) -> f64 {
         let rows = self.legend.rows().max(usize::from(self.ticks.note.is_some()));
@@ -234,25 +244,29 @@ impl Prepared<'_> {
 }
 
 /// Reserves the place of a panel below the cursor and returns where its axes are.
-fn panel_area(prepared: &Prepared<'_>, left: f64, width: f64, cursor: &mut f64) -> Rect {
+fn panel_area(prepared: &Prepared<'_>, left: f64, cursor: &mut f64) -> Rect {
     *cursor += prepared.header_height() + prepared.labels_above;
-    let area = Rect::new(left, *cursor, width, prepared.height);
+    let area = Rect::new(left, *cursor, prepared.width, prepared.height);
     *cursor = area.bottom();
     area
 }
 
-fn prepare(panel: &Panel, height: f64) -> Prepared<'_> {
-    let values = panel.series.iter().flat_map(|s| s.pieces.iter().flatten()).map(|p| p.1);
-    let y = Range::of(values).padded();
+/// Ranges, ticks and labels of a panel whose axes will be at least `least_width` wide.
+fn prepare(panel: &Panel, height: f64, least_width: f64) -> Prepared<'_> {
+    let points = || panel.series.iter().flat_map(|s| s.pieces.iter().flatten());
+    let x = Range::of(points().map(|p| p.0)).padded();
+    let mut y = Range::of(points().map(|p| p.1)).padded();
+    if has_equal_aspect(panel) {
+        y = axes::extend_vertical(x, y, least_width, height);
+    }
     let ticks = axes::vertical_ticks(&Axis::new(y, height, 0.0));
     let label = wrapped_label(&vertical_label(panel), height);
-    Prepared { panel, y, ticks, label, legend: legend::Legend::default(), height, labels_above: 0.0 }
+    let legend = legend::Legend::default();
+    Prepared { panel, x, y, ticks, label, legend, width: least_width, height, labels_above: 0.0 }
 }
 
-/// The key of a panel, leaving room for the note of the vertical axis.
-fn key_beside_note(prepared: &Prepared<'_>, width: f64) -> legend::Legend {
-    let note = prepared.ticks.note.as_ref().map_or(0.0, |n| font::width(n, SMALL, Weight::Regular) + 16.0);
-    legend::Legend::new(prepared.panel, !shares_unit(prepared.panel), width - note)
+fn has_equal_aspect(panel: &Panel) -> bool {
+    matches!(panel.horizontal, Horizontal::Own { equal_aspect: true, .. })
 }
 
 /// The axis label: as given, else the only curve's name, else the unit all curves share.

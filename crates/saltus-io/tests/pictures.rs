@@ -3,7 +3,7 @@
 mod samples;
 
 use proptest::prelude::*;
-use saltus_io::figure::{Band, Figure, Mark, ModeSpan, Panel, Series};
+use saltus_io::figure::{Band, Figure, Horizontal, Mark, ModeSpan, Panel, Series};
 use saltus_io::graph::{self, GraphOptions};
 use saltus_io::plot::Style;
 use saltus_io::scene::{Item, Rect, Scene};
@@ -118,7 +118,12 @@ fn series() -> impl Strategy<Value = Series> {
 }
 
 fn figure() -> impl Strategy<Value = Figure> {
-    let panels = proptest::collection::vec(proptest::collection::vec(series(), 0..5), 0..4);
+    let horizontal = prop_oneof![
+        3 => Just(Horizontal::Shared),
+        1 => (words(), any::<bool>()).prop_map(|(label, equal_aspect)| Horizontal::Own { label, equal_aspect }),
+    ];
+    let panel = (proptest::collection::vec(series(), 0..5), horizontal);
+    let panels = proptest::collection::vec(panel, 0..4);
     let band = (words(), proptest::collection::vec((0.0..10.0f64, words()), 0..12));
     let bands = proptest::collection::vec(band, 0..4);
     let marks = proptest::collection::vec((0.0..100.0f64, words()), 0..20);
@@ -133,7 +138,10 @@ fn figure() -> impl Strategy<Value = Figure> {
         };
         Figure {
             title,
-            panels: panels.into_iter().map(|series| Panel { series, ..Panel::default() }).collect(),
+            panels: panels
+                .into_iter()
+                .map(|(series, horizontal)| Panel { series, horizontal, y_label: None })
+                .collect(),
             bands: bands.into_iter().map(band).collect(),
             marks: marks.into_iter().map(|(t, label)| Mark { t, label }).collect(),
             x_label,

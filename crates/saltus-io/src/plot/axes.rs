@@ -44,6 +44,12 @@ impl Range {
         Range { lo: range.lo - room, hi: range.hi + room }.within_finite()
     }
 
+    /// At least so long, about the same middle.
+    fn extended_to(self, half: f64) -> Range {
+        let extra = (half - self.half()).max(0.0);
+        Range { lo: self.lo - extra, hi: self.hi + extra }.within_finite()
+    }
+
     fn within_finite(self) -> Range {
         Range { lo: self.lo.max(f64::MIN), hi: self.hi.min(f64::MAX) }
     }
@@ -143,18 +149,19 @@ pub fn below(scene: &mut Scene, x: &Axis, ticks: &Ticks, top: f64, label: &str) 
     baseline + LABEL * font::DESCENT
 }
 
-/// Makes one unit equally long on both axes: first the frame is narrowed, down to a third of the
-/// available width, then the range of the axis with room to spare is extended.
-pub fn equalise(x: &mut Range, y: &mut Range, area: &mut Rect) {
+/// First half of equal aspect: extends the vertical range until one unit is not longer on it than on
+/// a horizontal axis of at least `width` pixels.
+pub fn extend_vertical(x: Range, y: Range, width: f64, height: f64) -> Range {
+    y.extended_to(x.half() / width * height)
+}
+
+/// Second half of equal aspect: the width of the frame, at most `width`, and the horizontal range for
+/// which one unit is equally long on both axes.
+pub fn equal_width(x: Range, y: Range, width: f64, height: f64) -> (Range, f64) {
     let ratio = x.half() / y.half();
-    if ratio.is_finite() {
-        area.w = (area.h * ratio).clamp(area.h.max(area.w / 3.0).min(area.w), area.w);
-    }
-    let per_pixel = (x.half() / area.w).max(y.half() / area.h);
-    for (range, pixels) in [(x, area.w), (y, area.h)] {
-        let extra = (per_pixel * pixels - range.half()).max(0.0);
-        *range = Range { lo: range.lo - extra, hi: range.hi + extra }.within_finite();
-    }
+    let least = height.max(width / 3.0).min(width);
+    let frame = if ratio.is_finite() { (height * ratio).clamp(least, width) } else { width };
+    (x.extended_to(y.half() / height * frame), frame)
 }
 
 #[cfg(test)]
@@ -180,11 +187,11 @@ mod tests {
     #[test]
     fn equal_aspect_gives_both_axes_the_same_scale() {
         for (w, h) in [(10.0, 1.0), (1.0, 10.0), (1.0, 1.0)] {
-            let (mut x, mut y) = (Range { lo: 0.0, hi: w }, Range { lo: 0.0, hi: h });
-            let mut area = Rect::new(0.0, 0.0, 600.0, 300.0);
-            equalise(&mut x, &mut y, &mut area);
-            assert!((x.half() / area.w - y.half() / area.h).abs() < 1e-9);
-            assert!(x.lo <= 0.0 && x.hi >= w && y.lo <= 0.0 && y.hi >= h && area.w <= 600.0);
+            let (x, y) = (Range { lo: 0.0, hi: w }, Range { lo: 0.0, hi: h });
+            let y = extend_vertical(x, y, 500.0, 300.0);
+            let (x, frame) = equal_width(x, y, 600.0, 300.0);
+            assert!((x.half() / frame - y.half() / 300.0).abs() < 1e-9);
+            assert!(x.lo <= 0.0 && x.hi >= w && y.lo <= 0.0 && y.hi >= h && frame <= 600.0);
         }
     }
 }
