@@ -13,6 +13,8 @@ use saltus_solve::taylor::{StepBound, first_scale};
 /// A step so many times longer than the scale of the coefficients asks for a new scale: small
 /// scales drive high coefficients towards zero and make any step look safe.
 const GREATEST_RATIO: f64 = 32.0;
+/// Smaller scales tried before a flow without finite coefficients counts as not expandable.
+const SHRINKINGS: u32 = 2;
 /// Changes of scale before the flow is given up.
 const RESCALINGS: u32 = 60;
 
@@ -62,11 +64,33 @@ impl Runner<'_> {
     /// Makes the segment that starts at the present values.
     pub fn expand(&mut self) -> Result<(), Box<Ending>> {
         self.tier_up();
+        self.parabolas.clear();
         let remaining = (self.until - self.stamp.t) - self.t_low;
-        let length = self.choose_length(remaining)?;
-        // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
-        let exact = !self.combination().has_unbounded_rows(self.order);
-        let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
+        match self.choose_length(remaining)? {
+            Some(length) => {
+                // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
+                let exact = !self.combination().has_unbounded_rows(self.order);
+                let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
+                self.begin_segment(unit, length);
+                self.copy_states(unit / self.scale);
+                self.find_roots(unit / self.scale);
+                if length > 0.0 && length < remaining {
+                    self.set_scale(length);
+                }
+            }
+            None => {
+                let Some(length) = self.expand_low_order(remaining)? else { return Err(self.left_domain()) };
+                self.begin_segment(length, length);
+                self.find_roots(1.0);
+                self.set_scale(length);
+            }
+        }
+        self.jets_fresh = false;
+        self.stats.steps += 1;
+        Ok(())
+    }
+
+    fn begin_segment(&mut self, unit: f64, length: f64) {
         let segment = &mut self.segment;
         segment.origin = self.stamp.t;
         segment.origin_low = self.t_low;
@@ -77,39 +101,31 @@ impl Runner<'_> {
         segment.roots.clear();
         segment.next_root = 0;
         segment.valid = true;
-        self.copy_states(unit / self.scale);
-        self.find_roots(unit / self.scale);
-        if self.step_is_trusted(length) {
-            self.set_scale(length);
-        }
-        self.jets_fresh = false;
-        self.stats.steps += 1;
-        Ok(())
     }
 
-    /// A step cut by the stop time says nothing about the scale of the flow.
-    fn step_is_trusted(&self, length: f64) -> bool {
-        length > 0.0 && length < (self.until - self.stamp.t) - self.t_low
-    }
-
-    /// The length of the step: from the error estimate, at most what remains.
-    fn choose_length(&mut self, remaining: f64) -> Result<f64, Box<Ending>> {
+    /// The length of the step: from the error estimate, at most what remains; `None` if the flow
+    /// has no Taylor expansion here.
+    fn choose_length(&mut self, remaining: f64) -> Result<Option<f64>, Box<Ending>> {
+        let mut shrinkings = 0;
         for _ in 0..RESCALINGS {
             self.refresh_jets();
-            if !self.jets_are_finite() {
-                let smallest = 1e-12 * self.stamp.t.abs().max(self.tolerance.absolute);
-                if self.point_is_finite() && self.scale > smallest {
-                    self.scale *= 0.0078125;
-                    self.jets_fresh = false;
-                    self.stats.rejected += 1;
-                    continue;
-                }
-                return Err(self.left_domain());
-            }
             let ratio = self.step_ratio();
+            if ratio.is_nan() {
+                if !self.point_is_finite() {
+                    return Err(self.left_domain());
+                }
+                if shrinkings == SHRINKINGS {
+                    return Ok(None);
+                }
+                shrinkings += 1;
+                self.scale *= 0.0078125;
+                self.jets_fresh = false;
+                self.stats.rejected += 1;
+                continue;
+            }
             let length = (ratio * self.scale).min(remaining);
-            let longest = self.combination().has_unbounded_rows(self.order);
-            if longest && ratio > GREATEST_RATIO && self.scale < remaining {
+            let estimated = self.combination().has_unbounded_rows(self.order);
+            if estimated && ratio > GREATEST_RATIO && self.scale < remaining {
                 self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));
                 self.jets_fresh = false;
                 continue;
@@ -117,32 +133,22 @@ impl Runner<'_> {
             if self.stamp.t + length == self.stamp.t && length < remaining {
                 return Err(self.stuck(length));
             }
-            return Ok(length);
+            return Ok(Some(length));
         }
         Err(self.left_domain())
     }
 
+    /// The longest step in units of the scale; NaN if a coefficient is not finite.
     fn step_ratio(&mut self) -> f64 {
         let combination = self.combinations.get(self.current);
         let mut bound = StepBound::new(self.order);
-        bound.states(combination.jets.states(), self.tolerance);
+        bound.states(combination.jets.states(), combination.degree, self.tolerance);
         for &p in &combination.unbounded {
             let atom = &self.code.atoms[combination.atoms[p as usize].index()];
             combination.jets.row(atom.slot, &mut self.row);
             bound.quantity(&self.row, self.tolerance);
         }
         bound.ratio()
-    }
-
-    fn jets_are_finite(&self) -> bool {
-        let combination = self.combination();
-        let states = combination.jets.states();
-        let finite = |c: &[f64]| c.iter().all(|x| x.is_finite());
-        (0..=combination.degree).all(|k| finite(states.order(k)))
-            && combination.unbounded.iter().all(|&p| {
-                let slot = self.code.atoms[combination.atoms[p as usize].index()].slot;
-                (0..=self.order).all(|k| combination.jets.coefficient(slot, k).is_finite())
-            })
     }
 
     fn point_is_finite(&mut self) -> bool {
@@ -178,14 +184,12 @@ impl Runner<'_> {
         let combination = self.combinations.get(self.current);
         let states = combination.jets.states();
         let segment = &mut self.segment;
+        segment.ratio = ratio;
         segment.states = combination.plan.states.len();
+        segment.stride = states.stride();
         segment.orders = combination.degree + 1;
         segment.coefficients.clear();
-        let mut power = 1.0;
-        for k in 0..segment.orders {
-            segment.coefficients.extend(states.order(k).iter().map(|c| c * power));
-            power *= ratio;
-        }
+        segment.coefficients.extend_from_slice(&states.data()[..segment.orders * segment.stride]);
     }
 
     /// Isolates the zeros of all guards on the step.
@@ -210,7 +214,12 @@ impl Runner<'_> {
         }
     }
 
+    /// Puts the polynomial of an atom over the unit of the segment into `row`.
     fn load_row(&mut self, p: usize, ratio: f64) {
+        if let Some(parabola) = self.parabolas.get(p) {
+            self.row[..3].copy_from_slice(parabola);
+            return;
+        }
         let combination = self.combinations.get(self.current);
         let slot = self.code.atoms[combination.atoms[p].index()].slot;
         combination.jets.row(slot, &mut self.row);
@@ -219,6 +228,9 @@ impl Runner<'_> {
     }
 
     fn row_length(&self, p: usize) -> usize {
+        if !self.parabolas.is_empty() {
+            return 3;
+        }
         let combination = self.combination();
         let slot = self.code.atoms[combination.atoms[p].index()].slot;
         combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1
@@ -257,7 +269,9 @@ impl Runner<'_> {
     fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
         let atom = self.combination().atoms[p].index();
         let code = self.code.clone();
-        let Some(quantity) = code.atoms[atom].of_time.as_ref().filter(|_| length == 2) else { return f64::NAN };
+        let Some(quantity) = code.atoms[atom].of_time.as_ref().filter(|_| length == 2) else {
+            return f64::NAN;
+        };
         let now = std::mem::replace(&mut self.env[0], 0.0);
         let at_zero = self.scalar(quantity);
         self.env[0] = 1.0;
@@ -292,7 +306,13 @@ impl Runner<'_> {
             if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
                 let crossing = Crossing::Stair { switch: s, index: target, edge };
                 let stop = near_side(row, root);
-                self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact: f64::NAN, crossing });
+                self.segment.roots.push(StepRoot {
+                    lo: root.lo,
+                    hi: root.hi,
+                    stop,
+                    exact: f64::NAN,
+                    crossing,
+                });
             }
             self.buffers.roots = found;
         }

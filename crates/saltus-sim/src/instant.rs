@@ -138,8 +138,9 @@ impl Runner<'_> {
                     break;
                 }
             }
-            if self.is_stale() {
+            if !self.changed.is_empty() {
                 self.disturb();
+                self.record_epoch(false);
                 self.refresh_after_change();
             }
             match flipped {
@@ -149,11 +150,6 @@ impl Runner<'_> {
             }
         }
         Ok(())
-    }
-
-    /// True if a slot was changed whose effect on signals and atoms is not yet computed.
-    fn is_stale(&self) -> bool {
-        !self.changed.is_empty()
     }
 
     fn switching_loop(&mut self, s: u32) -> Box<Ending> {

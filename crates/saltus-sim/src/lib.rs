@@ -9,6 +9,7 @@ mod expand;
 mod explain;
 mod instant;
 mod locate;
+mod low_order;
 mod options;
 mod random;
 mod report;

@@ -193,9 +193,10 @@ impl Runner<'_> {
     }
 
     fn place_states(&mut self, s: f64) {
+        self.segment.evaluate(s, &mut self.scratch);
         let combination = self.combinations.get(self.current);
-        for (i, &(slot, _)) in combination.plan.states.iter().enumerate() {
-            self.env[slot as usize] = self.segment.state(i, s);
+        for (&(slot, _), &value) in combination.plan.states.iter().zip(&self.scratch) {
+            self.env[slot as usize] = value;
         }
     }
 
@@ -209,6 +210,6 @@ impl Runner<'_> {
         }
         segment.recorded = span.end;
         let rows = (0..segment.orders).map(|k| segment.row(k));
-        self.trace.push_segment(segment.origin, span, segment.h, rows);
+        self.trace.push_segment(segment.origin, span, segment.h / segment.ratio, rows);
     }
 }

@@ -75,6 +75,8 @@ pub(crate) struct Runner<'s> {
     pub finder: RootFinder,
     pub scratch: Vec<f64>,
     pub row: Vec<f64>,
+    /// Guards of a step without jets.
+    pub parabolas: Vec<[f64; 3]>,
     pub random: Random,
     pub zeno: ZenoWatch,
     pub last_event_time: f64,
@@ -209,6 +211,7 @@ impl<'s> Runner<'s> {
             finder: RootFinder::default(),
             scratch: Vec::new(),
             row: vec![0.0; order + 1],
+            parabolas: Vec::new(),
             random: Random::new(options.seed),
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,
@@ -237,7 +240,9 @@ impl<'s> Runner<'s> {
             (None, None) => DEFAULT_STOP_TIME,
         };
         if !until.is_finite() || until < 0.0 {
-            return Err(SimError::Option(format!("the stop time is {until}; it must be a finite time not before 0")));
+            return Err(SimError::Option(format!(
+                "the stop time is {until}; it must be a finite time not before 0"
+            )));
         }
         Ok(until)
     }

@@ -36,9 +36,11 @@ pub(crate) struct Segment {
     pub cursor: f64,
     /// The time from which it is not yet in the trace.
     pub recorded: f64,
-    /// Coefficients, one row per order.
+    /// Coefficients of the states, `stride` numbers per order, in powers of s times `ratio`.
     pub coefficients: Vec<f64>,
+    pub ratio: f64,
     pub states: usize,
+    pub stride: usize,
     pub orders: usize,
     /// Zeros of guards in order.
     pub roots: Vec<StepRoot>,
@@ -48,16 +50,33 @@ pub(crate) struct Segment {
 impl Segment {
     /// The coefficients of order k.
     pub fn row(&self, k: usize) -> &[f64] {
-        &self.coefficients[k * self.states..(k + 1) * self.states]
+        &self.coefficients[k * self.stride..k * self.stride + self.states]
     }
 
-    /// Value of state `i` at `s`, by Horner's rule.
-    pub fn state(&self, i: usize, s: f64) -> f64 {
-        let mut value = 0.0;
-        for k in (0..self.orders).rev() {
-            value = value * s + self.coefficients[k * self.states + i];
+    /// Values of all states at `s`, by Horner's rule, the starting values added last.
+    pub fn evaluate(&self, s: f64, values: &mut Vec<f64>) {
+        let s = s * self.ratio;
+        values.clear();
+        values.resize(self.stride, 0.0);
+        if self.stride == 0 {
+            return;
         }
-        value
+        let coefficients = &self.coefficients[..self.orders * self.stride];
+        let (fours, rest) = values.as_chunks_mut::<4>();
+        for (g, four) in fours.iter_mut().enumerate() {
+            for row in coefficients.chunks_exact(self.stride).rev() {
+                let c = &row[4 * g..4 * g + 4];
+                for lane in 0..4 {
+                    four[lane] = four[lane] * s + c[lane];
+                }
+            }
+        }
+        let first = self.stride - rest.len();
+        for (i, value) in rest.iter_mut().enumerate() {
+            for row in coefficients.chunks_exact(self.stride).rev() {
+                *value = *value * s + row[first + i];
+            }
+        }
     }
 
     /// The place of a time on the step.

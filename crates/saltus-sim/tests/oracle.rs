@@ -38,7 +38,8 @@ fn difference(case: &RandomSystem, exact: &Outcome, run: &Run) -> Option<String>
         let (t, n, i) = (float(&want.t), want.n as u32, want.i as u32);
         let same = close(t, got.stamp.t) && (n, i) == (got.stamp.n, got.stamp.i);
         if !same || *want.name != *got.name || want.kind.word() != got.kind.word() {
-            let (w, g) = (format!("{} at ({t}, {n}, {i})", want.name), format!("{} at {:?}", got.name, got.stamp));
+            let (w, g) =
+                (format!("{} at ({t}, {n}, {i})", want.name), format!("{} at {:?}", got.name, got.stamp));
             return Some(format!("event {k}: expected {w}, got {g}"));
         }
     }
@@ -46,7 +47,10 @@ fn difference(case: &RandomSystem, exact: &Outcome, run: &Run) -> Option<String>
         let last = run.events.get(exact.events.len()).map(|e| format!("{} {:?}", e.name, e.stamp));
         let next = exact.events.get(run.events.len()).map(|e| format!("{} {}", e.name, e.t));
         let (e, r) = (exact.events.len(), run.events.len());
-        return Some(format!("{e} events expected, {r} found; next expected {next:?}, extra {last:?}; {:?}", run.ending));
+        return Some(format!(
+            "{e} events expected, {r} found; next expected {next:?}, extra {last:?}; {:?}",
+            run.ending
+        ));
     }
     if exact.status.word() != run.ending.status.word() {
         return Some(format!("expected {}, got {:?}", exact.status.word(), run.ending));
@@ -60,7 +64,10 @@ fn difference(case: &RandomSystem, exact: &Outcome, run: &Run) -> Option<String>
     }
     for (a, want) in exact.modes.iter().enumerate() {
         if *want != run.modes[a] {
-            return Some(format!("mode of {}: expected {want:?}, got {:?}", case.system.automata[a].name, run.modes[a]));
+            return Some(format!(
+                "mode of {}: expected {want:?}, got {:?}",
+                case.system.automata[a].name, run.modes[a]
+            ));
         }
     }
     None
@@ -92,9 +99,14 @@ fn engine_equals_oracle_on_random_systems() {
     let mut wrong = Vec::new();
     for seed in first..first + cases {
         let case = random_system(seed);
-        for (oracle_policy, policy) in [(OraclePolicy::Eager, Policy::Eager), (OraclePolicy::Lazy, Policy::Lazy)] {
+        for (oracle_policy, policy) in
+            [(OraclePolicy::Eager, Policy::Eager), (OraclePolicy::Lazy, Policy::Lazy)]
+        {
             let limits = OracleLimits { rounds_per_instant: 200, events: 2000 };
-            let Ok(exact) = saltus_oracle::run(&case.system, case.until.clone(), oracle_policy, limits) else { continue };
+            let Ok(exact) = saltus_oracle::run(&case.system, case.until.clone(), oracle_policy, limits)
+            else {
+                continue;
+            };
             let run = engine(&case, policy);
             if both_accumulate(&exact, &run) {
                 continue;

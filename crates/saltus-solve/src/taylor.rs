@@ -44,21 +44,31 @@ pub struct StepBound {
     order: usize,
     /// Largest |c_k| / tolerance for k = order - 1 and k = order.
     worst: [f64; 2],
+    /// A sum that is finite if all coefficients that were looked at are. What is not finite at a
+    /// low order is not finite at the highest, except where a polynomial ends below it.
+    total: f64,
 }
 
 impl StepBound {
     /// A bound that knows nothing yet.
     pub fn new(order: usize) -> Self {
-        Self { order, worst: [0.0; 2] }
+        Self { order, worst: [0.0; 2], total: 0.0 }
     }
 
-    /// Takes the states into account.
-    pub fn states(&mut self, states: StateMatrix<'_>, tolerance: Tolerance) {
+    /// Takes the states into account; none has a coefficient above `degree`.
+    pub fn states(&mut self, states: StateMatrix<'_>, degree: usize, tolerance: Tolerance) {
         let start = states.order(0);
-        for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
-            for (c, x) in states.order(k).iter().zip(start) {
-                *worst = worst.max(c.abs() / tolerance.of(*x));
-            }
+        self.total += start.iter().chain(states.order(degree.min(1))).map(|c| c.abs()).sum::<f64>();
+        if degree + 1 < self.order {
+            self.total += (2..=degree).flat_map(|k| states.order(k)).map(|c| c.abs()).sum::<f64>();
+            return;
+        }
+        let last = states.order(self.order - 1).iter().zip(states.order(self.order));
+        for ((before, last), x) in last.zip(start) {
+            let weight = 1.0 / tolerance.of(*x);
+            let (before, last) = (before.abs() * weight, last.abs() * weight);
+            self.total += before + last;
+            self.worst = [self.worst[0].max(before), self.worst[1].max(last)];
         }
     }
 
@@ -66,13 +76,20 @@ impl StepBound {
     /// first two of them: where a series diverges the others are large whatever the quantity is.
     pub fn quantity(&mut self, c: &[f64], tolerance: Tolerance) {
         let size = c.iter().take(2).fold(0.0_f64, |a, x| a.max(x.abs()));
+        let weight = 1.0 / tolerance.of(size);
         for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
-            *worst = worst.max(c.get(k).map_or(0.0, |c| c.abs()) / tolerance.of(size));
+            let error = c.get(k).map_or(0.0, |c| c.abs()) * weight;
+            self.total += error;
+            *worst = worst.max(error);
         }
     }
 
-    /// The step in units of the coefficients' scale; infinite if nothing bounds it.
+    /// The step in units of the coefficients' scale; infinite if nothing bounds it, NaN if a
+    /// coefficient is not finite.
     pub fn ratio(&self) -> f64 {
+        if !self.total.is_finite() {
+            return f64::NAN;
+        }
         let root =
             |worst: f64, k: usize| if worst == 0.0 { f64::INFINITY } else { exp2(-log2(worst) / k as f64) };
         SAFETY * root(self.worst[0], self.order - 1).min(root(self.worst[1], self.order))

@@ -111,7 +111,8 @@ impl<'s> Builder<'s> {
     fn collect_definitions(&mut self) {
         let system = self.system;
         let owners = std::iter::once(None).chain((0..system.modes.len() as u32).map(|m| Some(ModeId(m))));
-        let equations = owners.flat_map(|owner| system.block(owner).equations.iter().map(move |q| (owner, q)));
+        let equations =
+            owners.flat_map(|owner| system.block(owner).equations.iter().map(move |q| (owner, q)));
         let signals: Vec<_> = equations
             .filter_map(|(owner, q)| match q.target {
                 Target::Signal(v) => Some((v, owner, q.rhs)),

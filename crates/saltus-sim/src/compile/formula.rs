@@ -276,7 +276,8 @@ fn isolate(source: &mut impl AtomSource, a: Expr, b: Expr) -> (Expr, Expr) {
                 right = source.graph().intern(Node::Binary(inverse, right, q));
                 left = p;
             }
-            Node::Unary(Unary::Abs | Unary::Sqrt, _) | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..) => {
+            Node::Unary(Unary::Abs | Unary::Sqrt, _)
+            | Node::Binary(Binary::Min | Binary::Max | Binary::Hypot, ..) => {
                 return (left, right);
             }
             _ => return (a, b),
@@ -306,7 +307,9 @@ fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) ->
     match relation {
         Relation::Ge => Some((vec![(b, zero, Relation::Le), (radicand, squared, relation)], false)),
         Relation::Gt => Some((vec![(b, zero, Relation::Lt), (radicand, squared, relation)], false)),
-        Relation::Le | Relation::Lt => Some((vec![(b, zero, Relation::Ge), (radicand, squared, relation)], true)),
+        Relation::Le | Relation::Lt => {
+            Some((vec![(b, zero, Relation::Ge), (radicand, squared, relation)], true))
+        }
         Relation::Eq | Relation::Ne => None,
     }
 }

@@ -1,0 +1,82 @@
+//! Steps where the flow exists but has no Taylor expansion, as at the root of zero.
+//!
+//! The equations are evaluated at the start and at the end of an Euler step; the parabola through
+//! both slopes is the step, its curvature the error estimate. Guards are parabolas through three
+//! values. One or a few such steps lead away from the singular point, where jets take over again.
+
+use crate::report::Ending;
+use crate::runner::Runner;
+
+/// Attempts to find a length at which the equations exist and the tolerance is met.
+const ATTEMPTS: u32 = 60;
+
+impl Runner<'_> {
+    /// Makes the segment at the present values without jets; its length, or `None` if no step is
+    /// short enough.
+    pub fn expand_low_order(&mut self, remaining: f64) -> Result<Option<f64>, Box<Ending>> {
+        let plan = self.combination().plan.clone();
+        let at = |env: &[f64], pick: fn(&(u32, u32)) -> u32| -> Vec<f64> {
+            plan.states.iter().map(|s| env[pick(s) as usize]).collect()
+        };
+        self.evaluate_plan();
+        let (x, f) = (at(&self.env, |s| s.0), at(&self.env, |s| s.1));
+        let mut h = remaining.min(1.0);
+        for _ in 0..ATTEMPTS {
+            self.place_line(&x, &f, &vec![0.0; x.len()], h);
+            let g = at(&self.env, |s| s.1);
+            let error = (0..x.len())
+                .map(|i| 0.5 * h * (g[i] - f[i]).abs() / self.tolerance.of(x[i]))
+                .fold(0.0, |worst, e| if e > worst || e.is_nan() { e } else { worst });
+            if error <= 1.0 && self.atoms_are_finite() {
+                let bend: Vec<f64> = (0..x.len()).map(|i| 0.5 * h * (g[i] - f[i])).collect();
+                self.keep_parabola(&x, &f, &bend, h);
+                return Ok(Some(h));
+            }
+            h *= if error.is_finite() && error > 1.0 { (0.8 / error).clamp(0.02, 0.5) } else { 0.125 };
+        }
+        self.place_line(&x, &f, &vec![0.0; x.len()], 0.0);
+        Ok(None)
+    }
+
+    fn atoms_are_finite(&self) -> bool {
+        let mut slots = self.combination().atoms.iter().map(|a| self.code.atoms[a.index()].slot);
+        slots.all(|slot| self.env[slot as usize].is_finite())
+    }
+
+    /// Evaluates everything at x + h f + bend, at time h from now.
+    fn place_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
+        let plan = self.combination().plan.clone();
+        for (i, &(slot, _)) in plan.states.iter().enumerate() {
+            self.env[slot as usize] = x[i] + h * f[i] + bend[i];
+        }
+        self.env[0] = self.stamp.t + h;
+        self.evaluate_plan();
+    }
+
+    fn keep_parabola(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
+        let slots: Vec<u32> =
+            self.combination().atoms.iter().map(|a| self.code.atoms[a.index()].slot).collect();
+        let values = |runner: &Self| -> Vec<f64> { slots.iter().map(|&s| runner.env[s as usize]).collect() };
+        let quarter: Vec<f64> = bend.iter().map(|b| 0.25 * b).collect();
+        self.place_line(x, f, bend, h);
+        let end = values(self);
+        self.place_line(x, f, &quarter, 0.5 * h);
+        let middle = values(self);
+        self.place_line(x, f, &vec![0.0; x.len()], 0.0);
+        let start = values(self);
+        self.parabolas.clear();
+        self.parabolas.extend((0..slots.len()).map(|i| {
+            let (a, m, b) = (start[i], middle[i], end[i]);
+            [a, 4.0 * m - 3.0 * a - b, 2.0 * (a - 2.0 * m + b)]
+        }));
+        let segment = &mut self.segment;
+        segment.ratio = 1.0;
+        segment.states = x.len();
+        segment.stride = x.len();
+        segment.orders = 3;
+        segment.coefficients.clear();
+        segment.coefficients.extend_from_slice(x);
+        segment.coefficients.extend(f.iter().map(|f| h * f));
+        segment.coefficients.extend_from_slice(bend);
+    }
+}
