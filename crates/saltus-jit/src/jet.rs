@@ -123,7 +123,7 @@ impl NativeJet {
                 if bytes > limit {
                     return Err(JitError::TooLarge { bytes, limit });
                 }
-                let mut arena = Arena::new(plan, &fused, order, &vec![false; fused.rows.rows()]);
+                let mut arena = Arena::new(plan, &fused, order, &unrolled::kept_rows(&fused));
                 arena.place_slots(&fused);
                 arena.check()?;
                 let function = assembler.function(&[pointer_type()], |ins, parameters| {

@@ -1,7 +1,10 @@
-//! Unrolled jets: every coefficient of every row is a value of one straight-line function.
+//! Unrolled jets: all orders of all rows in one straight-line function.
 //!
 //! Middle sums of convolutions run on pairs: (a_j, a_(j+1)) times (b_m, b_(m-1)), so that one lane
 //! is the partial sum over even j and the other that over odd j. A pair is packed once and reused.
+//! Only pairs and the coefficients of the present and the last order are held as values; older
+//! coefficients are read from memory where they are used, which costs nothing as an operand of the
+//! instruction and spares the register allocator values that live for the whole function.
 
 use crate::JitError;
 use crate::arena::Arena;
@@ -18,6 +21,19 @@ use std::ops::RangeInclusive;
 /// Sums of fewer pairs than this are made of scalars.
 const LEAST_PAIRS: usize = 2;
 
+/// The rows whose older coefficients are read: factors of convolutions.
+pub(crate) fn kept_rows(fused: &Fused) -> Vec<bool> {
+    let mut kept = vec![false; fused.rows.rows()];
+    for (row, node) in fused.nodes() {
+        let square = node.rule.square(row).map(|a| (a, a));
+        for (a, b) in node.rule.products(row).chain(square) {
+            kept[a.index()] = true;
+            kept[b.index()] = true;
+        }
+    }
+    kept
+}
+
 /// Emits the function; its parameter is the arena.
 pub(crate) fn emit(
     ins: &mut FunctionBuilder,
@@ -25,23 +41,21 @@ pub(crate) fn emit(
     fused: &Fused,
     arena: &Arena,
 ) -> Result<(), JitError> {
-    let emitter = Emitter::new(ins, &fused.rows.tables);
-    let span = arena.layout.order + 1;
-    let values = vec![None; fused.rows.rows() * span];
     let mut unrolled = Unrolled {
-        emitter,
+        emitter: Emitter::new(ins, &fused.rows.tables),
         memory,
         fused,
         arena,
-        span,
         k: 0,
-        values,
-        locks: Vec::new(),
+        now: vec![None; fused.rows.rows()],
+        last: vec![None; fused.rows.rows()],
         pairs: HashMap::new(),
     };
     unrolled.start();
-    for k in 1..span {
+    for k in 1..=arena.layout.order {
         unrolled.k = k;
+        std::mem::swap(&mut unrolled.now, &mut unrolled.last);
+        unrolled.now.fill(None);
         unrolled.integrate();
         unrolled.advance_nodes();
     }
@@ -53,11 +67,12 @@ struct Unrolled<'a, 'f> {
     memory: Value,
     fused: &'a Fused,
     arena: &'a Arena,
-    span: usize,
     k: usize,
-    values: Vec<Option<Value>>,
-    locks: Vec<Value>,
-    /// Packed coefficients (first, second) of a row.
+    /// Coefficients of the present order.
+    now: Vec<Option<Value>>,
+    /// Coefficients of the order before.
+    last: Vec<Option<Value>>,
+    /// Packed pairs of coefficients of a row.
     pairs: HashMap<(Reg, usize, usize), Value>,
 }
 
@@ -66,46 +81,56 @@ impl Unrolled<'_, '_> {
         self.fused.rows.degrees[row.index()]
     }
 
-    fn coefficient(&self, row: Reg, k: usize) -> Value {
-        self.values[row.index() * self.span + k].expect("coefficients are made in order")
+    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        let held = match self.k - k {
+            0 => self.now[row.index()],
+            1 => self.last[row.index()],
+            _ => None,
+        };
+        let home = self.arena.homes[row.index()];
+        held.unwrap_or_else(|| self.emitter.load(self.memory, home.base + k * home.stride))
     }
 
+    /// Holds a new coefficient and stores it.
     fn keep(&mut self, row: Reg, value: Value) {
-        self.values[row.index() * self.span + self.k] = Some(value);
+        self.now[row.index()] = Some(value);
         let home = self.arena.homes[row.index()];
-        let is_node = row.index() >= self.fused.rows.first_node();
-        if home.stride > 0 && (is_node || self.fused.is_state(row) && self.k > 0) {
+        if home.stride > 0 || self.k == 0 {
             self.emitter.store(value, self.memory, home.base + self.k * home.stride);
         }
     }
 
     fn start(&mut self) {
-        for row in (0..self.fused.rows.first_node() as u32).map(Reg) {
-            let value = self.emitter.load(self.memory, self.arena.homes[row.index()].base);
-            self.keep(row, value);
-        }
         for (row, node) in self.fused.nodes() {
             let Some(op) = node.start else { continue };
-            let (values, span) = (&self.values, self.span);
-            let value = self.emitter.operation(op, |r| values[r.index() * span].expect("started before"));
-            self.keep(row, value);
-            if self.degree(row).is_constant() {
-                self.emitter.store(value, self.memory, self.arena.homes[row.index()].base);
+            for operand in op.operands() {
+                self.hold(operand);
             }
+            let now = &self.now;
+            let value = self.emitter.operation(op, |r| now[r.index()].expect("held above"));
+            self.keep(row, value);
         }
-        for &rule in &self.fused.rows.locks {
-            let (values, span) = (&self.values, self.span);
-            let value = self.emitter.lock(rule, |r| values[r.index() * span].expect("started before"));
-            self.locks.push(value);
+        for (i, &rule) in self.fused.rows.locks.iter().enumerate() {
+            for operand in rule.operands() {
+                self.hold(operand);
+            }
+            let now = &self.now;
+            let value = self.emitter.lock(rule, |r| now[r.index()].expect("held above"));
+            self.emitter.store(value, self.memory, self.arena.locks + i);
         }
+    }
+
+    /// Reads a coefficient of order 0 once.
+    fn hold(&mut self, row: Reg) {
+        let value = self.coefficient(row, 0);
+        self.now[row.index()] = Some(value);
     }
 
     /// Time and states of the present order.
     fn integrate(&mut self) {
         let k = self.k;
         if k == 1 {
-            let h = self.emitter.load(self.memory, self.arena.h_scale);
-            self.keep(TIME, h);
+            self.now[TIME.index()] = Some(self.emitter.load(self.memory, self.arena.h_scale));
         }
         let mut scale = None;
         for i in 0..self.fused.states {
@@ -153,29 +178,22 @@ impl Unrolled<'_, '_> {
 
     /// Partial sums over the parities of j, added.
     fn parity_sums(&mut self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<Value> {
-        let (low, high) = range.into_inner();
-        if low > high {
-            return None;
+        let (low, count) = (*range.start(), range.count());
+        let mut sums = [None, None];
+        let mut next = 0;
+        if count / 2 >= LEAST_PAIRS {
+            sums = self.paired_sums(a, b, low, count / 2);
+            next = count / 2 * 2;
         }
-        let pairs = (high + 1 - low) / 2;
-        let (mut same, other) = if pairs >= LEAST_PAIRS {
-            self.paired_sums(a, b, low, pairs)
-        } else {
-            let same = self.term(a, b, low);
-            (same, (low < high).then(|| self.term(a, b, low + 1)))
-        };
-        if low < high && (high - low).is_multiple_of(2) {
-            let last = self.term(a, b, high);
-            same = self.add(same, last);
+        for i in next..count {
+            let term = self.term(a, b, low + i);
+            sums[i % 2] = plus(self, sums[i % 2], Some(term));
         }
-        Some(match other {
-            Some(other) => self.add(same, other),
-            None => same,
-        })
+        plus(self, sums[0], sums[1])
     }
 
     /// The two partial sums of `pairs` pairs of terms from j = `low`.
-    fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> (Value, Option<Value>) {
+    fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> [Option<Value>; 2] {
         let mut sum = None;
         for j in (low..).step_by(2).take(pairs) {
             let m = self.k - j;
@@ -186,10 +204,7 @@ impl Unrolled<'_, '_> {
                 None => term,
             });
         }
-        let sum = sum.expect("there is at least one pair");
-        let same = self.emitter.ins.ins().extractlane(sum, 0);
-        let other = self.emitter.ins.ins().extractlane(sum, 1);
-        (same, Some(other))
+        [0, 1].map(|lane| sum.map(|sum| self.emitter.ins.ins().extractlane(sum, lane)))
     }
 }
 
@@ -223,7 +238,7 @@ impl Arithmetic for Unrolled<'_, '_> {
     }
 
     fn lock(&mut self, lock: Lock) -> Value {
-        self.locks[lock.0 as usize]
+        self.emitter.load(self.memory, self.arena.locks + lock.0 as usize)
     }
 
     fn order(&mut self) -> Value {
