@@ -76,6 +76,41 @@ fn every_diagnostic_code_is_shown() {
     assert!(missing.is_empty(), "codes without an example: {missing:?}");
 }
 
+/// Expectations that are not met must be noticed, or the pages prove nothing.
+#[test]
+fn wrong_expectations_are_noticed() {
+    let model = "```salt\nmodel M { state x = 0; x' = 1; when x >= 1 { x := 0 }; run { until 1.5 } }\n```\n";
+    let complains = |outcome: &str| {
+        let all = blocks(&format!("{model}{outcome}"));
+        !check_example(&all[0], &all[1..].iter().collect::<Vec<_>>(), &HashMap::new()).is_empty()
+    };
+    assert!(!complains(
+        "```events\n1 1 0 reaction when x >= 1\n  x: 1 -> 0\nfinal x = 0.5\nat 0.5: x = 0.5\n```"
+    ));
+    assert!(!complains("```events\n...\n```") && !complains(""));
+    for wrong in [
+        "1.1 1 0 reaction when x >= 1",
+        "1 0 1 reaction when x >= 1",
+        "1 1 0 time when x >= 1",
+        "1 1 0 reaction when x > 1",
+        "1 1 0 reaction when x >= 1\n  x: 1 -> 0.1",
+        "1 1 0 reaction when x >= 1\n1 1 0 reaction when x >= 1",
+        "none",
+        "final x = 0.6",
+        "final y = 0",
+        "at 0.5: x = 0.4",
+        "at 2: x = 0",
+        "mode A = B",
+        "status: stopped",
+        "reason: something else",
+        "note: something",
+        "nonsense",
+    ] {
+        assert!(complains(&format!("```events\n{wrong}\n```")), "`{wrong}` is not noticed");
+    }
+    assert!(complains("```events deviates\nfinal x = 0.5\n```") && complains("```errors\nE101 1:1 x\n```"));
+}
+
 /// A fenced block.
 struct Block {
     language: String,
