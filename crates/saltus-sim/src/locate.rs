@@ -154,14 +154,10 @@ impl Runner<'_> {
     fn doubt_about(&mut self, first: usize, end: usize) {
         let StepRoot { lo, hi, .. } = self.segment.roots[first];
         let members = &self.segment.roots[first..end];
-        let doubtful = members.iter().any(|r| (r.lo, r.hi) != (lo, hi) || r.lo != r.hi) && members.len() > 1;
-        let same = members.iter().all(|r| r.crossing == members[0].crossing);
-        if doubtful && !same {
+        if members.iter().any(|r| (r.lo, r.hi) != (lo, hi)) {
             let t = self.segment.time_of(lo);
             let count = members.len();
-            self.note(format!(
-                "{count} guards are zero near t = {t} within rounding; they were taken as simultaneous"
-            ));
+            self.note(t, format!("{count} guards are zero within rounding of each other; they were taken as simultaneous"));
         }
     }
 

@@ -280,7 +280,7 @@ impl<'s> Runner<'s> {
             Policy::Random => low + (high - low) * self.random.uniform(),
             Policy::Eager | Policy::Lazy => low + 0.5 * (high - low),
         };
-        self.note(format!("`{name}` was chosen as {value} from the interval {low} to {high}"));
+        self.note(self.stamp.t, format!("`{name}` was chosen as {value} from the interval {low} to {high}"));
         Ok(value)
     }
 
@@ -432,9 +432,9 @@ impl<'s> Runner<'s> {
         }
     }
 
-    pub fn note(&mut self, text: String) {
+    pub fn note(&mut self, t: f64, text: String) {
         if self.notes.len() < NOTES {
-            self.notes.push(Note { t: self.stamp.t, text });
+            self.notes.push(Note { t, text });
         }
     }
 
@@ -453,6 +453,9 @@ impl<'s> Runner<'s> {
     }
 
     fn finish(mut self, ending: Ending) -> (Run, Combinations) {
+        if self.segment.valid {
+            self.record_flow();
+        }
         self.stats.seconds = self.started.elapsed().as_secs_f64();
         let active = &self.combinations;
         let modes = self.modes.iter().map(|&m| {
