@@ -115,6 +115,7 @@ impl Joining {
             inputs,
             constants,
             nodes: Vec::new(),
+            starts: vec![true; degrees.len()],
             degrees,
             locks: Vec::new(),
             outputs: Vec::new(),
@@ -151,6 +152,7 @@ impl Joining {
             let start = node.start.map(|op| shift_tables(op.map(row), tables));
             let rule = node.rule.map(row, |lock| Lock(lock.0 + locks));
             rows.nodes.push(JetNode { start, rule });
+            rows.starts.push(start.is_some());
         }
         rows.degrees.extend_from_slice(&block.degrees[block.first_node()..]);
         rows.locks.extend(block.locks.iter().map(|lock| lock.map(row, tables)));

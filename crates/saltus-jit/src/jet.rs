@@ -281,3 +281,62 @@ impl Jets for NativeJet {
         &self.memory
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus_expr::{Binary, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
+
+    /// x' = y sin(x y), y' = x x - 3 y, and so on for `n` pairs coupled in a ring.
+    fn ring(n: u32) -> FlowPlan {
+        let mut graph = Graph::new();
+        let three = graph.real(3.0);
+        let mut rates = Vec::new();
+        for i in 0..n {
+            let x = graph.var(VarId(1 + 2 * i), Sort::Real);
+            let y = graph.var(VarId(1 + (2 * i + 3) % (2 * n)), Sort::Real);
+            let product = graph.intern(Node::Binary(Binary::Mul, x, y));
+            let sine = graph.intern(Node::Unary(Unary::Sin, product));
+            rates.push(graph.intern(Node::Binary(Binary::Mul, y, sine)));
+            let square = graph.intern(Node::Binary(Binary::Mul, x, x));
+            let loss = graph.intern(Node::Binary(Binary::Mul, three, y));
+            rates.push(graph.intern(Node::Binary(Binary::Sub, square, loss)));
+        }
+        let (program, inputs) = Program::new(&graph, &rates);
+        let inputs = inputs.iter().map(|v| v.0).collect();
+        let outputs = (1 + 2 * n..1 + 4 * n).collect();
+        let block = PlanBlock { program: program.into(), inputs, outputs };
+        let states = (1..=2 * n).map(|i| (i, i + 2 * n)).collect();
+        FlowPlan { blocks: vec![block], states, time_slot: 0, slots: 1 + 4 * n as usize }
+    }
+
+    #[test]
+    fn size_of_unrolled_code_is_predicted_within_a_factor_of_one_and_a_half() {
+        for (n, order) in [(1, 8), (1, 20), (2, 12)] {
+            let plan = ring(n);
+            let predicted = unrolled_size(&Fused::new(&plan).expect("well formed"), order) as f64;
+            let jet = NativeJet::compile_as(&plan, order, Form::Unrolled, Effort::Plain).expect("compiles");
+            let ratio = predicted / jet.code_size() as f64;
+            assert!((0.67..1.5).contains(&ratio), "{n} {order}: {predicted} for {}", jet.code_size());
+        }
+    }
+
+    #[test]
+    fn small_systems_are_unrolled_and_large_ones_split() {
+        let forms = [1, 8].map(|n| NativeJet::compile(&ring(n), 12).expect("compiles").form());
+        assert_eq!(forms, [Form::Unrolled, Form::Split]);
+        assert!(matches!(NativeJet::compile(&ring(400), 12), Err(JitError::TooLarge { .. })));
+    }
+
+    #[test]
+    fn clones_share_code_and_not_memory() {
+        let plan = ring(1);
+        let mut jet = NativeJet::compile(&plan, 6).expect("compiles");
+        let mut other = jet.clone();
+        jet.run(&[0.0, 0.5, 0.25, 0.0, 0.0], 1.0);
+        other.run(&[0.0, -0.5, 0.75, 0.0, 0.0], 1.0);
+        assert_eq!(jet.states().order(0), [0.5, 0.25]);
+        assert_eq!(other.states().order(0), [-0.5, 0.75]);
+        assert_ne!(jet.coefficient(1, 1), other.coefficient(1, 1));
+    }
+}

@@ -24,11 +24,12 @@ use saltus_expr::jet::{Degree, JetNode};
 use std::collections::HashMap;
 use std::ops::{Range, RangeInclusive};
 
-/// Most orders that may need a body of their own.
-const MOST_BODIES: usize = 12;
+/// Predicted bytes of code beyond which a plan is left to the virtual machine, whose time to start
+/// does not grow with the number of blocks.
+const GREATEST_SIZE: usize = 128 * 1024;
 
-/// About what a node takes in a body.
-const BYTES_PER_NODE: usize = 24;
+/// About what a node takes in one function.
+const BYTES_PER_NODE: usize = 64;
 
 /// An order that stands for all high orders: indices near it are counted back from the order.
 const ANY_ORDER: usize = 1 << 20;
@@ -127,7 +128,12 @@ impl Split {
                 }
             }
         }
-        let special = special_orders(fused, order)?;
+        let special = special_orders(fused, order);
+        let emitted = covered.iter().filter(|&&covered| !covered).count();
+        let (bytes, limit) = ((special + 2) * emitted * BYTES_PER_NODE, GREATEST_SIZE);
+        if bytes > limit {
+            return Err(JitError::TooLarge { bytes, limit });
+        }
         let mut arena = Arena::new(plan, fused, order, &keeps);
         let mut array = |lanes: usize| {
             let (blocks, span) = (lanes.div_ceil(4), order + 1);
@@ -302,14 +308,9 @@ impl Split {
 }
 
 /// Number of low orders that differ from the high ones: one beyond the greatest bounded degree.
-fn special_orders(fused: &Fused, order: usize) -> Result<usize, JitError> {
+fn special_orders(fused: &Fused, order: usize) -> usize {
     let greatest = fused.rows.degrees.iter().filter_map(|d| d.bound()).max().unwrap_or(0);
-    let special = order.min(1 + greatest);
-    let body = fused.rows.nodes.len() * BYTES_PER_NODE;
-    if special > MOST_BODIES {
-        return Err(JitError::TooLarge { bytes: special * body, limit: MOST_BODIES * body });
-    }
-    Ok(special)
+    order.min(1 + greatest)
 }
 
 /// The emission of one body.
@@ -510,7 +511,7 @@ impl Arithmetic for Body<'_, '_> {
     }
 
     fn first(&mut self, row: Reg) -> Option<Value> {
-        self.fused.rows.has_start(row).then(|| self.coefficient(row, 0))
+        self.fused.rows.starts[row.index()].then(|| self.coefficient(row, 0))
     }
 
     fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {

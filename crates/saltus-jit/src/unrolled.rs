@@ -216,7 +216,7 @@ impl Arithmetic for Unrolled<'_, '_> {
     }
 
     fn first(&mut self, row: Reg) -> Option<Value> {
-        self.fused.rows.has_start(row).then(|| self.coefficient(row, 0))
+        self.fused.rows.starts[row.index()].then(|| self.coefficient(row, 0))
     }
 
     fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
@@ -276,20 +276,23 @@ impl Arithmetic for Unrolled<'_, '_> {
 pub(crate) fn instructions(fused: &Fused, order: usize) -> usize {
     let degree = |row: Reg| fused.rows.degrees[row.index()];
     let sum = |terms: &RangeInclusive<usize>| {
-        let count = (terms.end() + 1).saturating_sub(*terms.start());
-        // A pair of terms is packed (about one and a half operations), multiplied and added.
-        count / 2 * 4 + count % 2 * 2
+        let count = terms.clone().count();
+        // A pair of terms is packed, multiplied and added, with a load or two.
+        count / 2 * 4 + count % 2 * 3
     };
-    let mut total = 4 * fused.rows.nodes.len();
+    let mut total = 3 * fused.rows.nodes.len();
     for k in 1..=order {
-        total += 3 * fused.states;
+        total += 2 * fused.states;
         for (row, node) in fused.nodes().filter(|&(row, _)| degree(row).reaches(k)) {
-            total += 4;
+            total += 3;
             for (a, b) in node.rule.products(row) {
-                total += sum(&OldTerms::of_product(k, degree(a), degree(b)).middle) + 5;
+                let terms = OldTerms::of_product(k, degree(a), degree(b));
+                let edges = usize::from(terms.low_edge) + usize::from(terms.high_edge);
+                let newest = usize::from(degree(a).reaches(k)) + usize::from(degree(b).reaches(k));
+                total += sum(&terms.middle) + 2 * (edges + newest);
             }
             if let Some(a) = node.rule.square(row) {
-                total += sum(&OldSquareTerms::of_square(k, degree(a)).middle) + 5;
+                total += sum(&OldSquareTerms::of_square(k, degree(a)).middle) + 8;
             }
         }
     }

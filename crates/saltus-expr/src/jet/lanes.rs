@@ -251,8 +251,7 @@ impl<P: Pack> Arithmetic for Lanes<'_, P> {
 
     #[inline(always)]
     fn first(&mut self, row: Reg) -> Option<P> {
-        let has_start = self.lowered.has_start(row);
-        has_start.then(|| P::load(self.rows, row.index() * self.stride + self.lane))
+        self.lowered.starts[row.index()].then(|| P::load(self.rows, row.index() * self.stride + self.lane))
     }
 
     #[inline(always)]

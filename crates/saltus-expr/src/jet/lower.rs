@@ -128,6 +128,8 @@ pub struct Lowered {
     pub nodes: Vec<JetNode>,
     /// Degree of every row.
     pub degrees: Vec<Degree>,
+    /// True for rows with a coefficient of order 0; rates have none.
+    pub starts: Vec<bool>,
     /// The locks, evaluated after all rows at order 0.
     pub locks: Vec<LockRule>,
     /// The rows that hold the outputs.
@@ -145,15 +147,6 @@ impl Lowered {
     /// The row of the first node.
     pub fn first_node(&self) -> usize {
         self.inputs + self.constants.len()
-    }
-
-    /// True if a row has a coefficient of order 0; rates have none.
-    #[inline]
-    pub fn has_start(&self, row: Reg) -> bool {
-        match row.index().checked_sub(self.first_node()) {
-            Some(node) => self.nodes[node].start.is_some(),
-            None => true,
-        }
     }
 }
 
@@ -212,6 +205,7 @@ impl Lowering {
             inputs: inputs.len(),
             constants,
             nodes: Vec::new(),
+            starts: vec![true; degrees.len()],
             degrees,
             locks: Vec::new(),
             outputs: Vec::new(),
@@ -250,6 +244,7 @@ impl Lowering {
         let row = self.next_row(0);
         self.rows.nodes.push(JetNode { start, rule });
         self.rows.degrees.push(degree);
+        self.rows.starts.push(start.is_some());
         row
     }
 
