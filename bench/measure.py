@@ -3,8 +3,9 @@
 
 Every tool is a process that answers requests (see workers/): the measuring side alternates between
 ours and the peer, round by round, and compares processor times. Two runs are compared at equal
-achieved error: a sweep over tolerances gives each tool the tolerance at which its error against
-the reference (references.json) is the wanted one. Answers that are wrong are not timed.
+achieved error: a sweep over tolerances tells between which two of them a tool's error against the
+reference (references.json) is the wanted one, and its time there is interpolated between the two.
+Answers that are wrong are not timed.
 """
 
 import argparse
@@ -34,7 +35,7 @@ class Tool:
 
     def __init__(self, name, command, environment=None):
         self.name, self.command = name, command
-        self.environment = dict(os.environ, OMP_NUM_THREADS="1", **(environment or {}))
+        self.environment = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
         self.process = None
 
     def ask(self, problem, tolerance, repeat=1):
@@ -82,18 +83,22 @@ def monotone(values):
     return [value for value, count in pools for _ in range(count)]
 
 
-def tolerance_for(points, level):
-    """The tolerance whose error is `level`, from smoothed errors of a sweep; None if not reached."""
+def bracket(points, level):
+    """Two neighbours of a sweep between whose smoothed errors `level` lies, with the shares of
+    their logarithms; the same point twice if the loosest is already better; None if not reached."""
     errors = monotone([math.log10(max(p["error"], 1e-17)) for p in points])
-    tolerances = [math.log10(p["tolerance"]) for p in points]
     target = math.log10(level)
-    if errors[0] <= target:
-        return points[0]["tolerance"]
-    for i in range(1, len(errors)):
-        if errors[i] <= target:
-            share = (errors[i - 1] - target) / (errors[i - 1] - errors[i])
-            return 10 ** (tolerances[i - 1] + share * (tolerances[i] - tolerances[i - 1]))
+    for i, error in enumerate(errors):
+        if error <= target:
+            before = max(i - 1, 0)
+            share = (errors[before] - target) / (errors[before] - error) if errors[before] > target else 1.0
+            return [(points[before], 1 - share), (points[i], share)]
     return None
+
+
+def between(pair, value):
+    """Logarithmic interpolation of a quantity of the two neighbours."""
+    return math.exp(sum(share * math.log(value(point)) for point, share in pair))
 
 
 def sweep(tool, problem, reference):
@@ -111,14 +116,29 @@ def sweep(tool, problem, reference):
     return points
 
 
-def paired(ours, peer, problem, tolerances, rounds):
-    """Times of both, alternating; median times, median ratio and its quartiles."""
-    repeats = [repetitions(tool.ask(problem, tolerance, 3)) for tool, tolerance in zip((ours, peer), tolerances)]
+def fresh_compile(tool, problem, tolerance):
+    """Seconds of preparing in a process that has not prepared anything like it before."""
+    fresh = Tool(tool.name, tool.command, tool.environment)
+    answer = fresh.ask(problem, tolerance)
+    fresh.close()
+    return answer["compile"]
+
+
+def once(tool, problem, tolerance, repeat):
+    answer = tool.ask(problem, tolerance, repeat)
+    return answer["cpu"] / answer["repeat"]
+
+
+def paired(ours, peer, problem, brackets, rounds):
+    """Times of both at equal error, alternating, each between its two neighbouring tolerances."""
+    def tolerances(pair):
+        return {point["tolerance"]: repetitions(dict(cpu=point["cpu"], repeat=1)) for point, _ in pair}
+
     times = ([], [])
     for _ in range(rounds):
         for k, tool in enumerate((ours, peer)):
-            answer = tool.ask(problem, tolerances[k], repeats[k])
-            times[k].append(answer["cpu"] / answer["repeat"])
+            measured = {t: once(tool, problem, t, repeat) for t, repeat in tolerances(brackets[k]).items()}
+            times[k].append(between(brackets[k], lambda point: measured[point["tolerance"]]))
     return compared(*times)
 
 
@@ -138,21 +158,21 @@ def smooth(ours, peers, references, rounds, emit):
             for point in sweeps[tool.name]:
                 emit(dict(kind="sweep", problem=problem, tool=tool.name, **point))
         for level in LEVELS:
-            own = tolerance_for(sweeps[ours.name], level)
+            own = bracket(sweeps[ours.name], level)
             for peer in peers:
                 record = dict(kind="equal_error", problem=problem, level=level, peer=peer.name)
-                theirs = tolerance_for(sweeps[peer.name], level)
+                theirs = bracket(sweeps[peer.name], level)
                 if own is None or theirs is None:
                     record["not_reached"] = ours.name if own is None else peer.name
                     emit(record)
                     continue
-                count = rounds if peer.name != "scipy" else max(5, rounds // 3)
-                times = paired(ours, peer, problem, (own, theirs), count)
-                answers = ours.ask(problem, own), peer.ask(problem, theirs)
-                errors = [error_of(answer, reference) for answer in answers]
-                emit(dict(record, **times, ours_tolerance=own, peer_tolerance=theirs, ours_error=errors[0],
-                          peer_error=errors[1], ours_steps=answers[0]["steps"], peer_steps=answers[1]["steps"],
-                          ours_compile=answers[0]["compile"], peer_compile=answers[1]["compile"]))
+                record.update(paired(ours, peer, problem, (own, theirs), rounds))
+                for name, tool, pair in (("ours", ours, own), ("peer", peer, theirs)):
+                    tolerance = between(pair, lambda point: point["tolerance"])
+                    record[name + "_tolerance"] = tolerance
+                    record[name + "_steps"] = round(between(pair, lambda point: point["steps"]))
+                    record[name + "_compile"] = fresh_compile(tool, problem, tolerance)
+                emit(record)
 
 
 def ball(ours, peers, references, rounds, emit):
@@ -175,9 +195,13 @@ def ball(ours, peers, references, rounds, emit):
         verdict, error, answer = check(peer)
         record = dict(kind="ball", peer=peer.name, verdict=verdict, error=error)
         if verdict == "right":
-            count = rounds if peer.name != "scipy" else max(5, rounds // 3)
-            times = paired(ours, peer, "ball", (BALL_TOLERANCE,) * 2, count)
-            record.update(times, peer_steps=answer["steps"], peer_compile=answer["compile"])
+            times = ([], [])
+            repeats = [repetitions(tool.ask("ball", BALL_TOLERANCE, 10)) for tool in (ours, peer)]
+            for _ in range(rounds):
+                for k, tool in enumerate((ours, peer)):
+                    times[k].append(once(tool, "ball", BALL_TOLERANCE, repeats[k]))
+            record.update(compared(*times), peer_steps=answer["steps"],
+                          peer_compile=fresh_compile(peer, "ball", BALL_TOLERANCE))
         emit(record)
 
 

@@ -34,10 +34,10 @@ def equal_error(records):
             rows.append(start + [f"not reached by {PEERS[r['not_reached']]}"] + [""] * 5)
             continue
         rows.append(start + [span(r["ours_seconds"]), span(r["peer_seconds"]), ratio(r),
-                             f"{r['ours_error']:.1e} / {r['peer_error']:.1e}",
+                             f"{r['ours_tolerance']:.1e} / {r['peer_tolerance']:.1e}",
                              f"{r['ours_steps']} / {r['peer_steps']}",
                              f"{span(r['ours_compile'])} / {span(r['peer_compile'])}"])
-    return table(["problem", "error", "peer", "Saltus", "peer's time", "ratio", "errors", "steps", "compile time"], rows)
+    return table(["problem", "error", "peer", "Saltus", "peer's time", "ratio", "tolerances", "steps", "compile time"], rows)
 
 
 def same_tolerance(records):

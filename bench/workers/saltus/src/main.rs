@@ -4,13 +4,20 @@
 //! JSON object with the processor seconds of all repetitions and the final state of the last one.
 //! `compile` is what preparing took: reading the text and making its code. With `:call` after the
 //! problem each repetition also makes the code, as a first call does. The argument `--vm` forbids
-//! native code; otherwise it is used from the first step on.
+//! native code, which is otherwise used from the first step on; `--order N` fixes the order.
 
 use cpu_time::ProcessTime;
 use saltus_model::{HybridSystem, VariableKind};
 use saltus_sim::{Options, Recording, Run, SimError, Simulator, simulate};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+
+/// What the arguments ask for.
+#[derive(Clone, Copy)]
+struct Settings {
+    native: bool,
+    order: Option<usize>,
+}
 
 /// A model ready to be run.
 struct Prepared {
@@ -32,7 +39,7 @@ fn model_text(problem: &str) -> Option<&'static str> {
     })
 }
 
-fn prepare(problem: &str, tolerance: f64, native: bool) -> Result<Prepared, String> {
+fn prepare(problem: &str, tolerance: f64, settings: Settings) -> Result<Prepared, String> {
     let started = ProcessTime::now();
     let text = model_text(problem).ok_or("unknown problem")?;
     let compiled = saltus_lang::compile(problem, text, None, &|_| Err("no files".into()));
@@ -42,7 +49,8 @@ fn prepare(problem: &str, tolerance: f64, native: bool) -> Result<Prepared, Stri
         rtol: tolerance,
         atol: if problem == "ball" { 1e-3 * tolerance } else { tolerance },
         recording: Recording::Events,
-        native_after: native.then_some(0),
+        order: settings.order,
+        native_after: settings.native.then_some(0),
         ..Options::default()
     };
     let mut simulator = Simulator::new(system);
@@ -74,7 +82,7 @@ fn final_states(system: &HybridSystem, run: &Run) -> String {
     format!("[{}]", numbers.join(","))
 }
 
-fn answer(line: &str, native: bool, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
+fn answer(line: &str, settings: Settings, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
     let mut words = line.split_whitespace();
     let word = words.next().ok_or("no problem")?;
     let (problem, is_call) = word.strip_suffix(":call").map_or((word, false), |problem| (problem, true));
@@ -82,7 +90,7 @@ fn answer(line: &str, native: bool, known: &mut HashMap<String, Prepared>) -> Re
     let repeat: usize = words.next().and_then(|w| w.parse().ok()).ok_or("no repetitions")?;
     let key = format!("{problem} {tolerance:e}");
     if !known.contains_key(&key) {
-        known.insert(key.clone(), prepare(problem, tolerance, native)?);
+        known.insert(key.clone(), prepare(problem, tolerance, settings)?);
     }
     let Prepared { system, simulator, options, compile_seconds } =
         known.get_mut(&key).ok_or("unknown problem")?;
@@ -99,11 +107,14 @@ fn answer(line: &str, native: bool, known: &mut HashMap<String, Prepared>) -> Re
 }
 
 fn main() -> std::io::Result<()> {
-    let native = std::env::args().all(|a| a != "--vm");
+    let arguments: Vec<String> = std::env::args().collect();
+    let order =
+        arguments.iter().position(|a| a == "--order").and_then(|i| arguments.get(i + 1)?.parse().ok());
+    let settings = Settings { native: !arguments.contains(&"--vm".to_string()), order };
     let mut known = HashMap::new();
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
-        match answer(&line?, native, &mut known) {
+        match answer(&line?, settings, &mut known) {
             Ok(text) => writeln!(out, "{text}")?,
             Err(why) => writeln!(out, "{{\"error\":{why:?}}}")?,
         }
