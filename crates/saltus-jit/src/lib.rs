@@ -18,6 +18,7 @@ mod jet;
 mod kernel;
 mod matrix;
 mod point;
+mod rows;
 mod split;
 mod unrolled;
 

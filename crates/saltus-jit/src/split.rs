@@ -14,15 +14,15 @@ use crate::emit::{Emitter, byte_offset, pointer_type, trusted};
 use crate::fused::{Fused, TIME};
 use crate::kernel::Kernels;
 use crate::matrix::{self, Matrices};
+use crate::rows::{self, Rows};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
 use saltus_expr::FlowPlan;
 use saltus_expr::Reg;
-use saltus_expr::jet::recurrence::{self, Arithmetic, Lock, OldTerms, plus};
 use saltus_expr::jet::{Degree, JetNode};
 use std::collections::HashMap;
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 /// Predicted bytes of code beyond which a plan is left to the virtual machine, whose time to start
 /// does not grow with the number of blocks.
@@ -342,10 +342,6 @@ impl<'a, 'f> Body<'a, 'f> {
         Body { emitter, memory, fused, split, symbol, k, bases: HashMap::new(), now }
     }
 
-    fn degree(&self, row: Reg) -> Degree {
-        self.fused.rows.degrees[row.index()]
-    }
-
     fn home(&self, row: Reg) -> Home {
         self.split.arena.homes[row.index()]
     }
@@ -364,26 +360,9 @@ impl<'a, 'f> Body<'a, 'f> {
         (base, byte_offset(home.base) - byte_offset(back))
     }
 
-    fn load(&mut self, home: Home, k: usize) -> Value {
-        let (base, offset) = self.place(home, k);
-        self.emitter.ins.ins().load(types::F64, trusted(), base, offset)
-    }
-
     fn store(&mut self, value: Value, home: Home, k: usize) {
         let (base, offset) = self.place(home, k);
         self.emitter.ins.ins().store(trusted(), value, base, offset);
-    }
-
-    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
-        if k != self.k {
-            return self.load(self.home(row), k);
-        }
-        if let Some(value) = self.now[row.index()] {
-            return value;
-        }
-        let value = self.load(self.home(row), k);
-        self.now[row.index()] = Some(value);
-        value
     }
 
     /// Keeps a new coefficient and stores it where it is needed.
@@ -451,11 +430,7 @@ impl<'a, 'f> Body<'a, 'f> {
                 }
                 continue;
             }
-            let scale = *scale.get_or_insert_with(|| {
-                let h = self.emitter.load(self.memory, self.split.arena.h_scale);
-                let inverse = self.inverse_order();
-                self.emitter.ins.ins().fmul(h, inverse)
-            });
+            let scale = *scale.get_or_insert_with(|| self.scale());
             let rate = self.load(self.home(derivative), self.k - 1);
             let value = self.emitter.ins.ins().fmul(rate, scale);
             self.store(value, self.home(state), self.k);
@@ -481,94 +456,55 @@ impl<'a, 'f> Body<'a, 'f> {
             if !self.degree(row).reaches(self.k) {
                 continue;
             }
-            let value = recurrence::advance(self, row, node.rule);
-            let value = value.unwrap_or_else(|| self.emitter.constant(0.0));
+            let value = rows::advance(self, row, node.rule);
             self.keep(row, value);
         }
     }
-
-    fn term(&mut self, a: Reg, b: Reg, j: usize) -> Value {
-        let (x, y) = (self.coefficient(a, j), self.coefficient(b, self.k - j));
-        self.emitter.ins.ins().fmul(x, y)
-    }
-
-    /// Partial sums over the parities of j, added.
-    fn parity_sums(&mut self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<Value> {
-        let mut sums = [None, None];
-        for (i, j) in range.enumerate() {
-            let term = self.term(a, b, j);
-            sums[i % 2] = plus(self, sums[i % 2], Some(term));
-        }
-        plus(self, sums[0], sums[1])
-    }
 }
 
-impl Arithmetic for Body<'_, '_> {
-    type Value = Value;
-
-    fn now(&mut self, row: Reg) -> Option<Value> {
-        self.degree(row).reaches(self.k).then(|| self.coefficient(row, self.k))
+impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
+    fn emitter(&mut self) -> &mut Emitter<'a, 'f> {
+        &mut self.emitter
     }
 
-    fn first(&mut self, row: Reg) -> Option<Value> {
-        self.fused.rows.starts[row.index()].then(|| self.coefficient(row, 0))
+    fn fused(&self) -> &'a Fused {
+        self.fused
     }
 
-    fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
-        if let Some(&lane) = self.split.product_lanes.get(&(a, b)) {
-            return (self.k > 1).then(|| self.emitter.load(self.memory, self.split.old_products + lane));
+    fn arena(&self) -> &'a Arena {
+        &self.split.arena
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        if k != self.k {
+            return self.load(self.home(row), k);
         }
-        let terms = OldTerms::of_product(self.k, self.degree(a), self.degree(b));
-        let middle = self.parity_sums(a, b, terms.middle);
-        let low = terms.low_edge.then(|| self.term(a, b, 1));
-        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
-        let edge = plus(self, low, high);
-        plus(self, middle, edge)
-    }
-
-    fn old_square(&mut self, a: Reg) -> Option<Value> {
-        if let Some(&lane) = self.split.square_lanes.get(&a) {
-            return (self.k > 1).then(|| self.emitter.load(self.memory, self.split.old_squares + lane));
+        if let Some(value) = self.now[row.index()] {
+            return value;
         }
-        let terms = recurrence::OldSquareTerms::of_square(self.k, self.degree(a));
-        let middle = self.parity_sums(a, a, terms.middle);
-        let edge = terms.edge.then(|| self.term(a, a, 1));
-        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
-        let centre = terms.centre.map(|j| self.term(a, a, j));
-        plus(self, twice, centre)
+        let value = self.load(self.home(row), k);
+        self.now[row.index()] = Some(value);
+        value
     }
 
-    fn lock(&mut self, lock: Lock) -> Value {
-        self.emitter.load(self.memory, self.split.arena.locks + lock.0 as usize)
+    fn load(&mut self, home: Home, k: usize) -> Value {
+        let (base, offset) = self.place(home, k);
+        self.emitter.ins.ins().load(types::F64, trusted(), base, offset)
     }
 
-    fn order(&mut self) -> Value {
-        self.load(Home { base: self.split.arena.numbers, stride: 1 }, self.k)
+    fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
+        let lane = *self.split.product_lanes.get(&(a, b))?;
+        let place = self.split.old_products + lane;
+        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 
-    fn inverse_order(&mut self) -> Value {
-        self.load(Home { base: self.split.arena.inverses, stride: 1 }, self.k)
-    }
-
-    fn add(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fadd(x, y)
-    }
-
-    fn sub(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fsub(x, y)
-    }
-
-    fn mul(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fmul(x, y)
-    }
-
-    fn neg(&mut self, x: Value) -> Value {
-        self.emitter.ins.ins().fneg(x)
-    }
-
-    fn steer(&mut self, first: Value, x: Option<Value>, y: Option<Value>) -> Value {
-        let x = x.unwrap_or_else(|| self.emitter.constant(0.0));
-        let y = y.unwrap_or_else(|| self.emitter.constant(0.0));
-        self.emitter.select(first, x, y)
+    fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
+        let lane = *self.split.square_lanes.get(&a)?;
+        let place = self.split.old_squares + lane;
+        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 }

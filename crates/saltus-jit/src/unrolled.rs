@@ -7,14 +7,14 @@
 //! instruction and spares the register allocator values that live for the whole function.
 
 use crate::JitError;
-use crate::arena::Arena;
+use crate::arena::{Arena, Home};
 use crate::emit::Emitter;
 use crate::fused::{Fused, TIME};
+use crate::rows::{self, Rows};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use saltus_expr::Reg;
-use saltus_expr::jet::Degree;
-use saltus_expr::jet::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, plus};
+use saltus_expr::jet::recurrence::{OldSquareTerms, OldTerms};
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
@@ -76,21 +76,7 @@ struct Unrolled<'a, 'f> {
     pairs: HashMap<(Reg, usize, usize), Value>,
 }
 
-impl Unrolled<'_, '_> {
-    fn degree(&self, row: Reg) -> Degree {
-        self.fused.rows.degrees[row.index()]
-    }
-
-    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
-        let held = match self.k - k {
-            0 => self.now[row.index()],
-            1 => self.last[row.index()],
-            _ => None,
-        };
-        let home = self.arena.homes[row.index()];
-        held.unwrap_or_else(|| self.emitter.load(self.memory, home.base + k * home.stride))
-    }
-
+impl<'a, 'f> Unrolled<'a, 'f> {
     /// Holds a new coefficient and stores it.
     fn keep(&mut self, row: Reg, value: Value) {
         self.now[row.index()] = Some(value);
@@ -138,11 +124,7 @@ impl Unrolled<'_, '_> {
             if !self.degree(derivative).reaches(k - 1) {
                 continue;
             }
-            let scale = *scale.get_or_insert_with(|| {
-                let h = self.emitter.load(self.memory, self.arena.h_scale);
-                let inverse = self.emitter.load(self.memory, self.arena.inverses + k);
-                self.emitter.ins.ins().fmul(h, inverse)
-            });
+            let scale = *scale.get_or_insert_with(|| self.scale());
             let rate = self.coefficient(derivative, k - 1);
             let value = self.emitter.ins.ins().fmul(rate, scale);
             self.keep(self.fused.state(i), value);
@@ -151,12 +133,10 @@ impl Unrolled<'_, '_> {
 
     fn advance_nodes(&mut self) {
         for (row, node) in self.fused.nodes() {
-            if !self.degree(row).reaches(self.k) {
-                continue;
+            if self.degree(row).reaches(self.k) {
+                let value = rows::advance(self, row, node.rule);
+                self.keep(row, value);
             }
-            let value = recurrence::advance(self, row, node.rule);
-            let value = value.unwrap_or_else(|| self.emitter.constant(0.0));
-            self.keep(row, value);
         }
     }
 
@@ -170,30 +150,42 @@ impl Unrolled<'_, '_> {
         self.pairs.insert((row, first, second), pair);
         pair
     }
+}
 
-    fn term(&mut self, a: Reg, b: Reg, j: usize) -> Value {
-        let (x, y) = (self.coefficient(a, j), self.coefficient(b, self.k - j));
-        self.emitter.ins.ins().fmul(x, y)
+impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
+    fn emitter(&mut self) -> &mut Emitter<'a, 'f> {
+        &mut self.emitter
     }
 
-    /// Partial sums over the parities of j, added.
-    fn parity_sums(&mut self, a: Reg, b: Reg, range: RangeInclusive<usize>) -> Option<Value> {
-        let (low, count) = (*range.start(), range.count());
-        let mut sums = [None, None];
-        let mut next = 0;
-        if count / 2 >= LEAST_PAIRS {
-            sums = self.paired_sums(a, b, low, count / 2);
-            next = count / 2 * 2;
-        }
-        for i in next..count {
-            let term = self.term(a, b, low + i);
-            sums[i % 2] = plus(self, sums[i % 2], Some(term));
-        }
-        plus(self, sums[0], sums[1])
+    fn fused(&self) -> &'a Fused {
+        self.fused
     }
 
-    /// The two partial sums of `pairs` pairs of terms from j = `low`.
-    fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> [Option<Value>; 2] {
+    fn arena(&self) -> &'a Arena {
+        self.arena
+    }
+
+    fn k(&self) -> usize {
+        self.k
+    }
+
+    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        let held = match self.k - k {
+            0 => self.now[row.index()],
+            1 => self.last[row.index()],
+            _ => None,
+        };
+        held.unwrap_or_else(|| self.load(self.arena.homes[row.index()], k))
+    }
+
+    fn load(&mut self, home: Home, k: usize) -> Value {
+        self.emitter.load(self.memory, home.base + k * home.stride)
+    }
+
+    fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> Option<[Value; 2]> {
+        if pairs < LEAST_PAIRS {
+            return None;
+        }
         let mut sum = None;
         for j in (low..).step_by(2).take(pairs) {
             let m = self.k - j;
@@ -204,71 +196,7 @@ impl Unrolled<'_, '_> {
                 None => term,
             });
         }
-        [0, 1].map(|lane| sum.map(|sum| self.emitter.ins.ins().extractlane(sum, lane)))
-    }
-}
-
-impl Arithmetic for Unrolled<'_, '_> {
-    type Value = Value;
-
-    fn now(&mut self, row: Reg) -> Option<Value> {
-        self.degree(row).reaches(self.k).then(|| self.coefficient(row, self.k))
-    }
-
-    fn first(&mut self, row: Reg) -> Option<Value> {
-        self.fused.rows.starts[row.index()].then(|| self.coefficient(row, 0))
-    }
-
-    fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
-        let terms = OldTerms::of_product(self.k, self.degree(a), self.degree(b));
-        let middle = self.parity_sums(a, b, terms.middle);
-        let low = terms.low_edge.then(|| self.term(a, b, 1));
-        let high = terms.high_edge.then(|| self.term(a, b, self.k - 1));
-        let edge = plus(self, low, high);
-        plus(self, middle, edge)
-    }
-
-    fn old_square(&mut self, a: Reg) -> Option<Value> {
-        let terms = OldSquareTerms::of_square(self.k, self.degree(a));
-        let middle = self.parity_sums(a, a, terms.middle);
-        let edge = terms.edge.then(|| self.term(a, a, 1));
-        let twice = plus(self, middle, edge).map(|s| self.add(s, s));
-        let centre = terms.centre.map(|j| self.term(a, a, j));
-        plus(self, twice, centre)
-    }
-
-    fn lock(&mut self, lock: Lock) -> Value {
-        self.emitter.load(self.memory, self.arena.locks + lock.0 as usize)
-    }
-
-    fn order(&mut self) -> Value {
-        self.emitter.load(self.memory, self.arena.numbers + self.k)
-    }
-
-    fn inverse_order(&mut self) -> Value {
-        self.emitter.load(self.memory, self.arena.inverses + self.k)
-    }
-
-    fn add(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fadd(x, y)
-    }
-
-    fn sub(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fsub(x, y)
-    }
-
-    fn mul(&mut self, x: Value, y: Value) -> Value {
-        self.emitter.ins.ins().fmul(x, y)
-    }
-
-    fn neg(&mut self, x: Value) -> Value {
-        self.emitter.ins.ins().fneg(x)
-    }
-
-    fn steer(&mut self, first: Value, x: Option<Value>, y: Option<Value>) -> Value {
-        let x = x.unwrap_or_else(|| self.emitter.constant(0.0));
-        let y = y.unwrap_or_else(|| self.emitter.constant(0.0));
-        self.emitter.select(first, x, y)
+        sum.map(|sum| [0, 1].map(|lane| self.emitter.ins.ins().extractlane(sum, lane)))
     }
 }
 
