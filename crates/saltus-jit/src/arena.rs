@@ -4,7 +4,6 @@
 //! over the order (k and 1 / k), literals, locks, then the rows. Generated code addresses all of it
 //! relative to the beginning.
 
-use crate::JitError;
 use crate::fused::{Fused, TIME};
 use saltus_expr::jet::{Degree, JetLayout, Place};
 use saltus_expr::{FlowPlan, Reg};
@@ -80,12 +79,6 @@ impl Arena {
     pub fn take(&mut self, count: usize) -> usize {
         self.size += count;
         self.size - count
-    }
-
-    /// Checks that every number can be addressed by the offsets of instructions.
-    pub fn check(&self) -> Result<(), JitError> {
-        let (bytes, limit) = (self.size * size_of::<f64>(), i32::MAX as usize);
-        if bytes > limit { Err(JitError::TooLarge { bytes, limit }) } else { Ok(()) }
     }
 
     /// Fixes the places of the slots from the homes of their rows.

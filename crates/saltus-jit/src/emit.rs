@@ -3,6 +3,7 @@
 //! Arithmetic becomes machine instructions; everything else is a call to the function the virtual
 //! machine calls. Values of an operation are therefore the same bits as there.
 
+use crate::JitError;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value, types};
 use cranelift_codegen::isa::CallConv;
@@ -276,7 +277,13 @@ pub(crate) fn pointer_type() -> Type {
     if cfg!(target_pointer_width = "64") { types::I64 } else { types::I32 }
 }
 
+/// Checks that the offsets of instructions reach every number of an array.
+pub(crate) fn addressable(numbers: usize) -> Result<(), JitError> {
+    let (bytes, limit) = (numbers.saturating_mul(size_of::<f64>()), i32::MAX as usize);
+    if bytes > limit { Err(JitError::TooLarge { bytes, limit }) } else { Ok(()) }
+}
+
 /// Offset in bytes of a number in an array.
 pub(crate) fn byte_offset(index: usize) -> i32 {
-    i32::try_from(index * size_of::<f64>()).expect("an arena is far smaller than two gigabytes")
+    i32::try_from(index * size_of::<f64>()).expect("arrays are checked to be addressable")
 }

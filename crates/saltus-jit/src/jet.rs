@@ -3,7 +3,7 @@
 use crate::JitError;
 use crate::arena::Arena;
 use crate::code::{Assembler, Code, Effort};
-use crate::emit::pointer_type;
+use crate::emit::{addressable, pointer_type};
 use crate::fused::Fused;
 use crate::kernel::Kernels;
 use crate::split::Split;
@@ -125,7 +125,7 @@ impl NativeJet {
                 }
                 let mut arena = Arena::new(plan, &fused, order, &unrolled::kept_rows(&fused));
                 arena.place_slots(&fused);
-                arena.check()?;
+                addressable(arena.size)?;
                 let function = assembler.function(&[pointer_type()], |ins, parameters| {
                     unrolled::emit(ins, parameters[0], &fused, &arena)
                 })?;
@@ -136,7 +136,7 @@ impl NativeJet {
             }
             Form::Split => {
                 let split = Split::new(plan, &fused, order)?;
-                split.arena.check()?;
+                addressable(split.arena.size)?;
                 let functions = split.assemble(&mut assembler, &fused)?;
                 let code = assembler.finish()?;
                 let address = |function| code.address(function);

@@ -2,7 +2,7 @@
 
 use crate::JitError;
 use crate::code::{Assembler, Code, Effort};
-use crate::emit::{Emitter, pointer_type, trusted};
+use crate::emit::{Emitter, addressable, pointer_type, trusted};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use saltus_expr::{FlowPlan, Program, Table};
 use std::sync::Arc;
@@ -56,6 +56,7 @@ pub struct NativeProgram {
 impl NativeProgram {
     /// Compiles a program.
     pub fn compile(program: &Program) -> Result<NativeProgram, JitError> {
+        addressable(program.inputs().max(program.outputs().len()))?;
         let tables = tables_of(program);
         let mut assembler = Assembler::new(Effort::Plain)?;
         let function = assembler.function(&[pointer_type(); 3], |ins, parameters| {
@@ -114,6 +115,7 @@ impl NativePlan {
     /// Compiles a plan.
     pub fn compile(plan: &FlowPlan) -> Result<NativePlan, JitError> {
         plan.check()?;
+        addressable(plan.slots)?;
         let tables: Vec<Vec<Arc<Table>>> = plan.blocks.iter().map(|b| tables_of(&b.program)).collect();
         let mut assembler = Assembler::new(Effort::Plain)?;
         let function = assembler.function(&[pointer_type()], |ins, parameters| {

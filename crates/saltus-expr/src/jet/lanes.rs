@@ -131,14 +131,13 @@ pub(super) fn advance<P: Pack>(
     let first = lowered.first_node();
     let stride = order.span * order.lanes;
     let now = order.k * order.lanes + lane;
-    for (i, node) in lowered.nodes.iter().enumerate() {
-        let y = first + i;
-        if !lowered.degrees[y].reaches(order.k) {
+    let mut lanes = Lanes::<P> { lowered, rows, locks, order, lane, now, stride, pack: PhantomData };
+    for ((y, node), degree) in (first..).zip(&lowered.nodes).zip(&lowered.degrees[first..]) {
+        if !degree.reaches(order.k) {
             continue;
         }
-        let mut lanes = Lanes::<P> { lowered, rows, locks, order, lane, now, stride, pack: PhantomData };
         if let Some(value) = recurrence::advance(&mut lanes, Reg(y as u32), node.rule) {
-            value.store(rows, y * stride + now);
+            value.store(lanes.rows, y * stride + now);
         }
     }
 }
@@ -146,7 +145,7 @@ pub(super) fn advance<P: Pack>(
 /// The arithmetic of some lanes at one order.
 struct Lanes<'a, P> {
     lowered: &'a Lowered,
-    rows: &'a [f64],
+    rows: &'a mut [f64],
     locks: &'a [f64],
     order: Order,
     lane: usize,
