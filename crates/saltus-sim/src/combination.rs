@@ -23,6 +23,8 @@ pub(crate) enum Watch {
     Stop(u32, u32),
     /// A switch decided by a formula.
     Switch(u32),
+    /// The edge of a function in a block.
+    Edge(u32, u32),
 }
 
 /// An active automaton with its mode and the automata inside that mode, as a tree in text order.
@@ -335,6 +337,9 @@ impl Combination {
         }
         for (i, w) in block.domains.iter().enumerate() {
             self.watch(Watch::Domain(b, i as u32), |visit| w.formula.atoms(visit));
+        }
+        for (i, e) in block.edges.iter().enumerate() {
+            self.watch(Watch::Edge(b, i as u32), |visit| visit(e.atom));
         }
         for (i, w) in block.stops.iter().enumerate() {
             self.watch(Watch::Stop(b, i as u32), |visit| w.0.formula.atoms(visit));

@@ -80,6 +80,9 @@ impl Runner<'_> {
             }
             None => {
                 let Some(length) = self.expand_low_order(remaining)? else { return Err(self.left_domain()) };
+                if self.stamp.t + length == self.stamp.t && length < remaining {
+                    return Err(self.stuck(length));
+                }
                 self.begin_segment(length, length);
                 self.find_roots(1.0);
                 self.set_scale(length);
@@ -131,7 +134,7 @@ impl Runner<'_> {
                 continue;
             }
             if self.stamp.t + length == self.stamp.t && length < remaining {
-                return Err(self.stuck(length));
+                return Ok(None);
             }
             return Ok(Some(length));
         }

@@ -1,5 +1,6 @@
 //! Explaining in plain words why an expression has no value.
 
+use crate::compile::{Edge, EdgeKind};
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_expr::{Binary, Departure, Expr, Node, Op, PlanBlock, Unary};
@@ -99,6 +100,16 @@ fn equation_span(runner: &Runner<'_>, e: Expr) -> Option<Span> {
         .map(|&b| runner.system.block(b.checked_sub(1).map(saltus_model::ModeId)));
     let equations = blocks.flat_map(|b| &b.equations);
     equations.into_iter().find(|q| contains(q.rhs)).map(|q| q.span)
+}
+
+/// A function in force does not exist beyond the present state.
+pub(crate) fn edge(runner: &Runner<'_>, edge: Edge) -> Box<Ending> {
+    let text = expression(runner, edge.node);
+    let quantity = expression(runner, runner.code.atoms[edge.atom.index()].quantity);
+    let wanted = if edge.kind == EdgeKind::NonZero { "zero" } else { "negative" };
+    let reason = format!("`{text}` does not exist beyond the last state: `{quantity}` becomes {wanted}");
+    let hint = "add a transition or a stop condition there, or write the function so that it exists on the other side";
+    runner.ending(Status::LeftDomain, reason, Some(hint.into()), equation_span(runner, edge.node))
 }
 
 /// A guard has no value now.

@@ -4,7 +4,7 @@
 //! comes from the signs of the atoms, which were decided when the instant was located and are read
 //! again from numbers only after a jump has changed what they depend on.
 
-use crate::compile::{Effect, Formula, Signs, SwitchKind, When};
+use crate::compile::{Actions, Edge, EdgeKind, Effect, Formula, Signs, SwitchKind, When};
 use crate::error::SimError;
 use crate::expand::sign_of;
 use crate::explain;
@@ -61,6 +61,7 @@ impl Runner<'_> {
         let mut stop: Option<(u32, u32)> = None;
         let mut rounds = 0;
         self.cross_stairs();
+        self.cross_kinks();
         loop {
             self.settle_switches()?;
             self.arm_edges();
@@ -79,6 +80,8 @@ impl Runner<'_> {
             }
         }
         self.end_of_instant(stop)?;
+        self.check_edges()?;
+        self.restart_behind_edges();
         self.check_accumulation(first_event)?;
         self.pass_time();
         Ok(())
@@ -106,6 +109,50 @@ impl Runner<'_> {
         }
     }
 
+    /// The run stands behind a kink: what jumped there is read again from numbers.
+    fn cross_kinks(&mut self) {
+        if !self.segment.valid || !self.meets_edge(|e, _| e.kind == EdgeKind::Kink) {
+            return;
+        }
+        self.disturb();
+        for p in (0..self.signs.len()).filter(|&p| self.signs[p].now != 0).collect::<Vec<_>>() {
+            let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
+            self.signs[p] = Signs::steady(sign_of(self.env[slot as usize]));
+        }
+    }
+
+    /// Behind an edge that was only touched the series starts anew.
+    fn restart_behind_edges(&mut self) {
+        if self.segment.valid && self.meets_edge(|e, after| e.kind == EdgeKind::Positive && after > 0) {
+            self.disturb();
+            for signs in self.signs.iter_mut().filter(|s| s.now == 0) {
+                signs.now = signs.after;
+            }
+        }
+    }
+
+    /// True if a function in force has its edge here, of the given kind.
+    fn meets_edge(&self, wanted: impl Fn(Edge, i8) -> bool) -> bool {
+        let zeros = (0..self.signs.len()).filter(|&p| self.signs[p].now == 0);
+        zeros.into_iter().any(|p| self.live_edges(p as u32).any(|e| wanted(e, self.signs[p].after)))
+    }
+
+    /// Ends the run where a function in force would be left.
+    fn check_edges(&self) -> Result<(), Box<Ending>> {
+        for p in 0..self.signs.len() as u32 {
+            let Signs { now: 0, after } = self.signs[p as usize] else { continue };
+            let leaves = |e: &Edge| match e.kind {
+                EdgeKind::Positive => after < 0,
+                EdgeKind::NonZero => true,
+                EdgeKind::Kink => false,
+            };
+            if let Some(edge) = self.live_edges(p).find(leaves) {
+                return Err(explain::edge(self, edge));
+            }
+        }
+        Ok(())
+    }
+
     /// The value a switch should have from now on.
     pub fn switch_value(&self, s: u32) -> f64 {
         let switch = &self.code.switches[s as usize];
@@ -122,7 +169,7 @@ impl Runner<'_> {
     }
 
     /// Brings the branches of non-smooth functions into agreement with the present values.
-    fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
+    pub fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
         let count = self.combination().switches.len();
         for attempt in 0..=4 * count + 8 {
             let mut flipped = None;
@@ -558,12 +605,24 @@ impl Runner<'_> {
             if in_round && self.buffers.writes.iter().any(|w| w.slot == slot) {
                 continue;
             }
+            self.evaluate_signals_for(start)?;
             let value = self.assigned(start, 0)?;
             if in_round {
                 let rule = self.buffers.entering;
                 self.push_write(slot, value, rule, written.span)?;
             }
             self.set(slot, value);
+        }
+        Ok(())
+    }
+
+    /// Brings signals up to date with the modes entered so far, if a starting value reads any.
+    fn evaluate_signals_for(&mut self, start: &Actions) -> Result<(), SimError> {
+        let variables = &self.system.variables;
+        let is_signal = |&s: &u32| variables.get(s as usize).is_some_and(|v| v.kind == VariableKind::Signal);
+        if start.inputs.iter().any(is_signal) {
+            let entered = self.combinations.enter(self.system, &self.code, &self.modes)?;
+            self.combinations.get(entered).plan.eval(&mut self.env, &mut self.scratch);
         }
         Ok(())
     }

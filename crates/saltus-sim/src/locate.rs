@@ -6,11 +6,13 @@
 //! the end of the step are left to the next one.
 
 use crate::combination::Watch;
-use crate::compile::{Effect, Signs, When};
+use crate::compile::{Edge, EdgeKind, Effect, Signs, When};
 use crate::options::{Policy, Recording};
 use crate::report::Stamp;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use saltus_expr::{Expr, Node};
+use std::collections::HashSet;
 
 /// What comes next on the segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,7 +44,8 @@ impl Runner<'_> {
             let happens = self.cross(first, end);
             if happens || meets_tick {
                 self.doubt_about(first, end);
-                let place = root.stop.max(self.segment.cursor);
+                let stop = if self.passes_edge(first, end) { high } else { root.stop };
+                let place = stop.clamp(self.segment.cursor, self.segment.end.max(self.segment.cursor));
                 let (t, s) = if meets_tick {
                     (tick, tick_place.clamp(self.segment.cursor, self.segment.end))
                 } else if exact.is_nan() {
@@ -115,8 +118,58 @@ impl Runner<'_> {
                 !self.holds_after(&self.code.blocks[b as usize].domains[i as usize].formula)
             }
             Watch::Stop(b, i) => self.holds(&self.code.blocks[b as usize].stops[i as usize].0.formula),
+            Watch::Edge(b, i) => self.is_live(self.code.blocks[b as usize].edges[i as usize].node),
             Watch::Switch(s) => self.switch_value(s) != self.env[self.code.switches[s as usize].slot.index()],
         }
+    }
+
+    /// True if some roots touch an edge of a domain, or cross a kink: the run goes on behind them,
+    /// where the series is that of the other side.
+    fn passes_edge(&self, first: usize, end: usize) -> bool {
+        self.segment.roots[first..end].iter().any(|root| {
+            let Crossing::Atom(p, after) = root.crossing else { return false };
+            self.live_edges(p).any(|e| e.kind == EdgeKind::Kink || e.kind == EdgeKind::Positive && after > 0)
+        })
+    }
+
+    /// The edges at an active atom whose functions are in force.
+    pub fn live_edges(&self, p: u32) -> impl Iterator<Item = Edge> + '_ {
+        let watchers = self.combination().watchers[p as usize].iter();
+        let edges = watchers.filter_map(|&w| match self.combination().watches[w as usize] {
+            Watch::Edge(b, i) => Some(self.code.blocks[b as usize].edges[i as usize]),
+            _ => None,
+        });
+        edges.filter(|e| self.is_live(e.node))
+    }
+
+    /// True if a function takes part in the equations or guards with the branches in force.
+    fn is_live(&self, node: Expr) -> bool {
+        let graph = &self.code.graph;
+        let blocks = self.combination().blocks.iter().map(|&b| &self.code.blocks[b as usize]);
+        let mut stack: Vec<Expr> = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
+        let mut seen = HashSet::new();
+        while let Some(e) = stack.pop() {
+            if e == node {
+                return true;
+            }
+            if !seen.insert(e) {
+                continue;
+            }
+            match graph.node(e) {
+                Node::Select(c, a, b) => {
+                    let condition = match graph.node(c) {
+                        Node::Var(v, _) => self.env[v.index()] != 0.0,
+                        _ => {
+                            stack.extend([a, b]);
+                            continue;
+                        }
+                    };
+                    stack.push(if condition { a } else { b });
+                }
+                _ => stack.extend(graph.operands(e)),
+            }
+        }
+        false
     }
 
     fn rule_makes_instant(&self, r: u32) -> bool {
@@ -157,7 +210,12 @@ impl Runner<'_> {
         if members.iter().any(|r| (r.lo, r.hi) != (lo, hi)) {
             let t = self.segment.time_of(lo);
             let count = members.len();
-            self.note(t, format!("{count} guards are zero within rounding of each other; they were taken as simultaneous"));
+            self.note(
+                t,
+                format!(
+                    "{count} guards are zero within rounding of each other; they were taken as simultaneous"
+                ),
+            );
         }
     }
 

@@ -10,6 +10,10 @@ use crate::runner::Runner;
 /// Attempts to find a length at which the equations exist and the tolerance is met.
 const ATTEMPTS: u32 = 60;
 
+/// A flow that moves no state by this share of the absolute tolerance until the end stands still:
+/// it has come to rest at the singular point.
+const NEGLIGIBLE: f64 = 1e-3;
+
 impl Runner<'_> {
     /// Makes the segment at the present values without jets; its length, or `None` if no step is
     /// short enough.
@@ -20,9 +24,14 @@ impl Runner<'_> {
         };
         self.evaluate_plan();
         let (x, f) = (at(&self.env, |s| s.0), at(&self.env, |s| s.1));
+        let still = vec![0.0; x.len()];
+        if f.iter().all(|f| f.abs() * remaining <= NEGLIGIBLE * self.tolerance.absolute) {
+            self.keep_parabola(&x, &still, &still, remaining);
+            return Ok(Some(remaining));
+        }
         let mut h = remaining.min(1.0);
         for _ in 0..ATTEMPTS {
-            self.place_line(&x, &f, &vec![0.0; x.len()], h);
+            self.place_line(&x, &f, &still, h);
             let g = at(&self.env, |s| s.1);
             let error = (0..x.len())
                 .map(|i| 0.5 * h * (g[i] - f[i]).abs() / self.tolerance.of(x[i]))
@@ -34,7 +43,7 @@ impl Runner<'_> {
             }
             h *= if error.is_finite() && error > 1.0 { (0.8 / error).clamp(0.02, 0.5) } else { 0.125 };
         }
-        self.place_line(&x, &f, &vec![0.0; x.len()], 0.0);
+        self.place_line(&x, &f, &still, 0.0);
         Ok(None)
     }
 

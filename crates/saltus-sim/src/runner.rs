@@ -328,6 +328,7 @@ impl<'s> Runner<'s> {
         self.clear_changed();
         self.enter_combination().map_err(|e| self.failed(e))?;
         self.refresh_all();
+        self.settle_switches()?;
         let plan = self.combination().plan.clone();
         if self.options.recording == Recording::All {
             self.trace.begin(&self.env, &plan);

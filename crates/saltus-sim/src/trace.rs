@@ -75,7 +75,7 @@ pub enum Role {
 
 impl Trace {
     pub(crate) fn begin(&mut self, env: &[f64], plan: &Arc<FlowPlan>) {
-        self.initial = env.to_vec();
+        *self = Self { initial: env.to_vec(), ..Self::default() };
         self.push_epoch(Stamp::default(), true, plan, &[], env);
     }
 

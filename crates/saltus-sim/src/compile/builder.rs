@@ -233,6 +233,7 @@ impl<'s> Builder<'s> {
         let mut groups: BTreeMap<&str, Vec<(u32, Expr)>> = BTreeMap::new();
         for equation in &block.equations {
             let rhs = self.lower(equation.rhs);
+            code.expressions.push(rhs);
             let (variable, slot) = match equation.target {
                 Target::Signal(v) => (v, v.0),
                 Target::Derivative(v) => {
@@ -467,6 +468,9 @@ impl<'s> Builder<'s> {
                 }
             }
         }
+        code.expressions.extend(atoms.iter().map(|a| self.atoms[a.index()].quantity));
+        code.edges = self.edges(&code.expressions.clone());
+        atoms.extend(code.edges.iter().map(|e| e.atom));
         code.atoms = atoms.into_iter().collect();
         code.switches = switches.into_iter().collect();
     }

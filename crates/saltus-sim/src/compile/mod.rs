@@ -5,10 +5,12 @@
 //! instances of a component have the code of one.
 
 mod builder;
+mod edges;
 pub(crate) mod formula;
 mod lower;
 
 pub(crate) use builder::compile;
+pub(crate) use edges::{Edge, EdgeKind};
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
@@ -42,6 +44,9 @@ pub(crate) struct BlockCode {
     /// Integrated states: slots of value and derivative.
     pub states: Vec<(u32, u32)>,
     pub atoms: Vec<AtomId>,
+    /// Smooth right-hand sides of the equations and quantities of the guards.
+    pub expressions: Vec<Expr>,
+    pub edges: Vec<Edge>,
     /// Indices of switches.
     pub switches: Vec<u32>,
     /// Indices of rules: reactions, then transitions, in text order.

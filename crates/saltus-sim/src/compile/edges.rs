@@ -1,0 +1,70 @@
+//! Edges of domains: where a function stops to exist, or its smooth continuation stops to be it.
+//!
+//! A square root exists while its argument is not negative; the Taylor series of `sqrt(x^2)` knows
+//! nothing of the kink at zero. Each such function of the equations in force has an atom at its
+//! edge, so that no step goes past it unnoticed.
+
+use super::builder::Builder;
+use super::formula::{AtomId, AtomSource};
+use saltus_expr::{Binary, Expr, Node, Unary};
+
+/// The edge of one function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Edge {
+    pub atom: AtomId,
+    /// The function.
+    pub node: Expr,
+    pub kind: EdgeKind,
+}
+
+/// What lies beyond an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EdgeKind {
+    /// The function exists where the atom is positive.
+    Positive,
+    /// The function exists where the atom is not zero.
+    NonZero,
+    /// The function exists on both sides but its series does not reach across.
+    Kink,
+}
+
+impl Builder<'_> {
+    /// The edges of all functions reachable from some smooth expressions.
+    pub fn edges(&mut self, roots: &[Expr]) -> Vec<Edge> {
+        let mut nodes = Vec::new();
+        self.graph.visit(roots, |e| nodes.push(e));
+        let mut edges = Vec::new();
+        for node in nodes {
+            if let Some((quantity, kind)) = self.edge_of(node) {
+                let atom = self.lowered_atom(quantity);
+                edges.push(Edge { atom, node, kind });
+            }
+        }
+        edges
+    }
+
+    /// The quantity that is zero at the edge of a function of something that varies.
+    fn edge_of(&mut self, e: Expr) -> Option<(Expr, EdgeKind)> {
+        let (argument, kind) = match self.graph.node(e) {
+            Node::Unary(Unary::Sqrt | Unary::Log, a) => (a, EdgeKind::Positive),
+            Node::Unary(Unary::Asin | Unary::Acos | Unary::Atanh, a) => {
+                let (one, square) = (self.graph.real(1.0), self.graph.powi(a, 2));
+                (self.graph.sub(one, square), EdgeKind::Positive)
+            }
+            Node::Unary(Unary::Acosh, a) => {
+                let one = self.graph.real(1.0);
+                (self.graph.sub(a, one), EdgeKind::Positive)
+            }
+            Node::Binary(Binary::Pow, a, _) => (a, EdgeKind::Positive),
+            Node::Binary(Binary::Div, _, b) => (b, EdgeKind::NonZero),
+            Node::Powi(a, n) if n < 0 => (a, EdgeKind::NonZero),
+            Node::Binary(Binary::Hypot, a, b) => {
+                let (a, b) = (self.graph.powi(a, 2), self.graph.powi(b, 2));
+                (self.graph.add(a, b), EdgeKind::Kink)
+            }
+            Node::Binary(Binary::Atan2, y, _) => (y, EdgeKind::Kink),
+            _ => return None,
+        };
+        AtomSource::varies(self, argument).then_some((argument, kind))
+    }
+}
