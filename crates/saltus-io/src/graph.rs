@@ -6,7 +6,7 @@
 
 mod draw;
 mod formula;
-mod label;
+pub(crate) mod label;
 mod layered;
 mod outline;
 mod pack;

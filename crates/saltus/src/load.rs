@@ -14,7 +14,7 @@ use std::path::Path;
 /// Says which model of a file is wanted and with which values.
 ///
 /// ```
-/// let text = "model Chain { param n = 2; state x[n] = 0; hold x }  model Other { }";
+/// let text = "model Chain { param n = 2; state x[n] = 0; hold x }\nmodel Other { }";
 /// let model = saltus::Loader::new().model("Chain").set("n", 5.0).text("chain.salt", text)?;
 /// assert_eq!(model.system().variables.iter().filter(|v| v.name.starts_with("x[")).count(), 5);
 /// # Ok::<(), saltus::Error>(())
@@ -268,7 +268,7 @@ mod tests {
     const TEXT: &str = "model M {
         param n = 2, gain = 3
         state x[n] = 0
-        memory count = 0, on = true
+        memory count = 0, open = true
         signal y = gain * x[1]
         hold x
         every 1 { count := count + 1 }
@@ -286,7 +286,7 @@ mod tests {
         assert!(refusal("x", 1.0).contains("set its elements, for example `x[1]`"));
         assert!(refusal("y", 1.0).contains("`y` is a signal"));
         assert!(refusal("gain", f64::NAN).contains("needs a finite number"));
-        assert!(refusal("on", 2.0).contains("`true` or `false`"), "{}", refusal("on", 2.0));
+        assert!(refusal("open", 2.0).contains("`true` or `false`"), "{}", refusal("open", 2.0));
         assert!(refusal("n", 3.0).contains("used for sizes"));
     }
 

@@ -3,9 +3,11 @@
 use super::modes::ActiveModes;
 use super::panels::{self, Curve, Plan, Quantity};
 use crate::figure::{Band, Figure, Horizontal, Mark, ModeSpan, Panel, Series};
+use crate::graph::label;
 use saltus_expr::{Program, VarId};
 use saltus_model::{AutomatonId, HybridSystem};
-use saltus_sim::{EventKind, Point, Role, Run, Sampling};
+use saltus_sim::{Event, EventKind, Point, Role, Run, Sampling};
+use std::collections::HashMap;
 
 /// More automata than this are not drawn.
 const MOST_BANDS: usize = 6;
@@ -17,6 +19,8 @@ const ACROSS: f64 = 1440.0;
 const INSIDE: usize = 60_000;
 /// Points inside a segment that make any polynomial look smooth.
 const SMOOTH: usize = 16;
+/// Events of a rule that happened more often than this are named once.
+const OFTEN: usize = 3;
 /// Longer names of reactions are not written at their marks.
 const LONGEST_LABEL: usize = 28;
 
@@ -199,9 +203,9 @@ impl Pen {
 }
 
 fn bands(system: &HybridSystem, run: &Run) -> Vec<Band> {
-    let name = |k: usize| system.automata[k].name.clone();
-    let mut bands: Vec<Band> =
-        (0..system.automata.len()).map(|k| Band { automaton: name(k), spans: Vec::new() }).collect();
+    let names: Vec<String> = system.automata.iter().map(|a| a.name.clone()).collect();
+    let names = distinct_ends(&names).into_iter();
+    let mut bands: Vec<Band> = names.map(|automaton| Band { automaton, spans: Vec::new() }).collect();
     let mut modes = ActiveModes::new(system, run);
     let mut open: Vec<_> =
         (0..bands.len()).map(|k| modes.mode(AutomatonId(k as u32)).map(|m| (0.0, m))).collect();
@@ -225,21 +229,47 @@ fn bands(system: &HybridSystem, run: &Run) -> Vec<Band> {
 }
 
 /// Events other than sampling, which is regular and would hide the others. Transitions have no
-/// names here if their modes are drawn.
+/// names here if their modes are drawn, and what happens often is named once.
 fn marks(system: &HybridSystem, run: &Run, modes_drawn: bool) -> Vec<Mark> {
-    let single = system.root.automata.len() <= 1 && system.automata.len() <= 1;
-    let marked = run.events.iter().filter(|e| e.kind != EventKind::Sample).take(MOST_MARKS);
-    marked
-        .map(|event| {
-            let label = match event.transition {
-                Some(_) if modes_drawn => String::new(),
-                Some((automaton, ..)) if !single => {
-                    format!("{}: {}", system.automaton(automaton).name, event.name)
-                }
-                _ => event.name.to_string(),
-            };
-            let label = if label.chars().count() <= LONGEST_LABEL { label } else { String::new() };
-            Mark { t: event.stamp.t, label }
-        })
-        .collect()
+    let marked = || run.events.iter().filter(|e| e.kind != EventKind::Sample).take(MOST_MARKS);
+    let mut counts: HashMap<&str, (usize, bool)> = HashMap::new();
+    marked().for_each(|event| counts.entry(&event.name).or_default().0 += 1);
+    let mut name = |event: &Event| {
+        let (count, named) = counts.get_mut(&*event.name)?;
+        let again = std::mem::replace(named, true) && *count > OFTEN;
+        let short = event.name.chars().count() <= LONGEST_LABEL;
+        let shown = match event.transition {
+            Some(_) => !modes_drawn && system.automata.len() == 1,
+            None => true,
+        };
+        (shown && short && !again).then(|| label::printed(&event.name))
+    };
+    marked().map(|event| Mark { t: event.stamp.t, label: name(event).unwrap_or_default() }).collect()
+}
+
+/// The shortest ends of dotted names that tell them apart.
+fn distinct_ends(names: &[String]) -> Vec<String> {
+    let end = |name: &str, parts: usize| {
+        let cut = name.rmatch_indices('.').nth(parts - 1).map_or(0, |(at, _)| at + 1);
+        name[cut..].to_string()
+    };
+    let shortest = |name: &String| {
+        let all = name.matches('.').count() + 1;
+        let unique =
+            |parts: &usize| names.iter().filter(|n| end(n, *parts) == end(name, *parts)).count() == 1;
+        end(name, (1..=all).find(unique).unwrap_or(all))
+    };
+    names.iter().map(shortest).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_shortened_to_what_tells_them_apart() {
+        let names = ["Power", "Power.On.Wash.Drum", "Power.On.Wash.Heat", "a.X", "b.X"].map(String::from);
+        assert_eq!(distinct_ends(&names), ["Power", "Drum", "Heat", "a.X", "b.X"]);
+        assert_eq!(distinct_ends(&["X".to_string(), "a.X".to_string()]), ["X", "a.X"]);
+    }
 }

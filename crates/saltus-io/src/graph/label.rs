@@ -39,7 +39,7 @@ fn ends_statement(text: &str) -> bool {
 }
 
 /// Operators as they are printed.
-fn printed(text: &str) -> String {
+pub fn printed(text: &str) -> String {
     let signs = [(">=", "≥"), ("<=", "≤"), ("!=", "≠"), ("->", "→"), (" * ", "·"), ("'", "′"), ("-", "−")];
     signs.iter().fold(text.to_string(), |text, (written, set)| text.replace(written, set))
 }

@@ -89,9 +89,12 @@ impl Axis {
     }
 }
 
-/// Marks of a vertical axis.
+/// Marks of a vertical axis, at least two of them: a single one shows no scale.
 pub fn vertical_ticks(y: &Axis) -> Ticks {
-    ticks(y.range.lo, y.range.hi, ((y.pixels() / 30.0) as usize).clamp(2, 8))
+    let wanted = ((y.pixels() / 30.0) as usize).clamp(2, 8);
+    let marks = |wanted| ticks(y.range.lo, y.range.hi, wanted);
+    let enough = (wanted..=wanted + 4).map(marks).find(|t| t.values.len() >= 2);
+    enough.unwrap_or_else(|| marks(wanted))
 }
 
 /// As many marks of a horizontal axis as their labels leave room for.
