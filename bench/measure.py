@@ -117,10 +117,12 @@ def sweep(tool, problem, reference):
 
 
 def fresh_compile(tool, problem, tolerance):
-    """Seconds of preparing in a process that has not prepared anything like it before."""
-    fresh = Tool(tool.name, tool.command, tool.environment)
-    answer = fresh.ask(problem, tolerance)
-    fresh.close()
+    """Seconds of preparing in a process that finds nothing prepared before: some tools keep
+    compiled code in the user's cache folder, so it gets an empty one."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Tool(tool.name, tool.command, {**tool.environment, "XDG_CACHE_HOME": folder})
+        answer = fresh.ask(problem, tolerance)
+        fresh.close()
     return answer["compile"]
 
 

@@ -90,7 +90,7 @@ def main():
     if kind("ball"):
         text += "\n## Bouncing ball to t = 12, warm\n\n" + ball(kind("ball"), kind("ball_call"))
     if kind("cold"):
-        text += "\n## Bouncing ball, cold\n\nA new process; the peers' processes answer one request.\n\n" + cold(kind("cold"))
+        text += "\n## Bouncing ball, cold\n\nA new process; the peers' processes answer one request. heyoka finds its code in its cache on disk.\n\n" + cold(kind("cold"))
     if kind("sweep"):
         text += "\n## Smooth flows at the same asked tolerance\n\nSingle measurements.\n\n" + same_tolerance(kind("sweep"))
     open(sys.argv[2], "w").write(text)
