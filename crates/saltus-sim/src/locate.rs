@@ -118,7 +118,7 @@ impl Runner<'_> {
                 !self.holds_after(&self.code.blocks[b as usize].domains[i as usize].formula)
             }
             Watch::Stop(b, i) => self.holds(&self.code.blocks[b as usize].stops[i as usize].0.formula),
-            Watch::Edge(b, i) => self.is_live(self.code.blocks[b as usize].edges[i as usize].node),
+            Watch::Edge(b, i) => self.is_in_force(&self.code.blocks[b as usize].edges[i as usize]),
             Watch::Switch(s) => self.switch_value(s) != self.env[self.code.switches[s as usize].slot.index()],
         }
     }
@@ -139,7 +139,13 @@ impl Runner<'_> {
             Watch::Edge(b, i) => Some(self.code.blocks[b as usize].edges[i as usize]),
             _ => None,
         });
-        edges.filter(|e| self.is_live(e.node))
+        edges.filter(|e| self.is_in_force(e))
+    }
+
+    fn is_in_force(&self, edge: &Edge) -> bool {
+        let position = &self.combination().position;
+        let absent = edge.unless_positive.is_some_and(|a| self.signs[position[a.index()] as usize].now > 0);
+        !absent && self.is_live(edge.node)
     }
 
     /// True if a function takes part in the equations or guards with the branches in force.

@@ -63,7 +63,8 @@ impl Sequence {
         let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
         for i in 0..KEPT - 2 {
             let ratio = interval(i + 1) / interval(i);
-            if !(ratio < CONTRACTING) || interval(i) <= 0.0 {
+            let contracts = interval(i) > 0.0 && ratio < CONTRACTING;
+            if !contracts {
                 return None;
             }
             low = low.min(ratio);

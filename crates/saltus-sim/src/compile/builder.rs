@@ -470,7 +470,7 @@ impl<'s> Builder<'s> {
         }
         code.expressions.extend(atoms.iter().map(|a| self.atoms[a.index()].quantity));
         code.edges = self.edges(&code.expressions.clone());
-        atoms.extend(code.edges.iter().map(|e| e.atom));
+        atoms.extend(code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless_positive)));
         code.atoms = atoms.into_iter().collect();
         code.switches = switches.into_iter().collect();
     }
@@ -481,7 +481,7 @@ impl<'s> Builder<'s> {
         for (b, block) in blocks.iter().enumerate() {
             block.atoms.iter().for_each(|a| users[a.index()].push(b as u32));
         }
-        let mut groups: BTreeMap<(Vec<u32>, String), Vec<(u32, Expr)>> = BTreeMap::new();
+        let mut groups: BTreeMap<_, Vec<(u32, Expr)>> = BTreeMap::new();
         for (atom, users) in self.atoms.iter().zip(users) {
             let variables = self.graph.variables(&[atom.quantity]);
             let first = variables.into_iter().find_map(|v| self.system.variables.get(v.index()));

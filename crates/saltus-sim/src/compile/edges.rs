@@ -15,6 +15,9 @@ pub(crate) struct Edge {
     /// The function.
     pub node: Expr,
     pub kind: EdgeKind,
+    /// An atom that must not be positive for the edge to be there: the cut of atan2 lies on the
+    /// negative axis only.
+    pub unless_positive: Option<AtomId>,
 }
 
 /// What lies beyond an edge.
@@ -37,7 +40,11 @@ impl Builder<'_> {
         for node in nodes {
             if let Some((quantity, kind)) = self.edge_of(node) {
                 let atom = self.lowered_atom(quantity);
-                edges.push(Edge { atom, node, kind });
+                let unless_positive = match self.graph.node(node) {
+                    Node::Binary(Binary::Atan2, _, x) => Some(self.lowered_atom(x)),
+                    _ => None,
+                };
+                edges.push(Edge { atom, node, kind, unless_positive });
             }
         }
         edges
