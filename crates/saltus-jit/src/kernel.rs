@@ -64,30 +64,34 @@ fn sum(x: Option<Four>, y: Four) -> Four {
 #[inline(always)]
 fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
     let block = 4 * span;
-    assert!(k >= 2 && k < span);
-    for ((a, b), old) in a.chunks_exact(block).zip(b.chunks_exact(block)).zip(old.chunks_exact_mut(4)) {
-        let (a, b) = (a.as_ptr(), b.as_ptr());
+    let blocks = old.len() / 4;
+    assert!(k >= 2 && k < span && a.len() >= blocks * block && b.len() >= blocks * block);
+    let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
+    for old in old.chunks_exact_mut(4) {
         // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
         let term = |j: usize| unsafe { mul(load(a, j), load(b, k - j)) };
         let middle = middle(term, k - 2);
         let low = term(1);
         let edge = if k > 2 { add(low, term(k - 1)) } else { low };
         old.copy_from_slice(&sum(middle, edge));
+        (a, b) = (a.wrapping_add(block), b.wrapping_add(block));
     }
 }
 
 /// Old terms of squares: for each lane those of a a at order k >= 2.
 #[inline(always)]
 fn squares(a: &[f64], old: &mut [f64], span: usize, k: usize) {
-    assert!(k >= 2 && k < span);
-    for (a, old) in a.chunks_exact(4 * span).zip(old.chunks_exact_mut(4)) {
-        let a = a.as_ptr();
+    let block = 4 * span;
+    assert!(k >= 2 && k < span && a.len() >= old.len() / 4 * block);
+    let mut a = a.as_ptr();
+    for old in old.chunks_exact_mut(4) {
         // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
         let term = |j: usize| unsafe { mul(load(a, j), load(a, k - j)) };
         let middle = middle(term, (k - 1) / 2);
         let twice = (k > 2).then(|| sum(middle, term(1))).map(|s| add(s, s));
         let value = if k.is_multiple_of(2) { sum(twice, term(k / 2)) } else { twice.unwrap_or([0.0; 4]) };
         old.copy_from_slice(&value);
+        a = a.wrapping_add(block);
     }
 }
 
