@@ -289,6 +289,9 @@ impl Report<'_> {
         ] {
             j.key(name).integer(count);
         }
+        // Nothing is projected yet, and nothing counts evaluations outside the domain.
+        j.key("projections").integer(0);
+        j.key("outside_domain_evals").null();
         j.key("compile_seconds").number(self.times.load + stats.compile_seconds);
         j.key("seconds").number(stats.seconds);
         j.key("write_seconds").number(self.times.write);

@@ -55,6 +55,18 @@ fn a_limit() {
 }
 
 #[test]
+fn a_limit_of_time() {
+    let model = "model M {
+        state x = 0
+        automaton A {
+            initial mode Up { x' = 1; when x >= 1 -> Down }
+            mode Down { x' = -x; when x <= 0.5 -> Up }
+        }
+    }";
+    check(model, &["--until", "1e9", "--max-seconds", "0.05"], "limit", 2, "the limit of 0.05 seconds");
+}
+
+#[test]
 fn a_contradiction_while_running() {
     let model = "model M {
         state x = 0

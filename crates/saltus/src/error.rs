@@ -87,7 +87,7 @@ pub enum Error {
     #[error("{error}")]
     Run {
         /// Why.
-        error: SimError,
+        error: Box<SimError>,
         /// The place in the model it is about.
         place: Option<Place>,
     },

@@ -161,7 +161,7 @@ impl Model {
             None => self.simulator().run(options),
             Some(progress) => self.simulator().run_with_progress(options, Some(&mut |t| progress(t))),
         };
-        outcome.map_err(|error| Error::Run { place: place(&error), error })
+        outcome.map_err(|error| Error::Run { place: place(&error), error: error.into() })
     }
 
     /// Draws a run: the panels of the `run` block or the states, modes and events.

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 
 /// More automata than this are not drawn.
 const MOST_BANDS: usize = 6;
-/// More events than this are not marked.
-const MOST_MARKS: usize = 100_000;
+/// Marks nearer to each other than this share of the run look like one.
+const NEAREST_MARKS: f64 = 1.0 / 4000.0;
 /// Points over the whole run: two for each pixel of a usual picture.
 const ACROSS: f64 = 1440.0;
 /// Points that may be spent on the insides of short segments.
@@ -231,7 +231,7 @@ fn bands(system: &HybridSystem, run: &Run) -> Vec<Band> {
 /// Events other than sampling, which is regular and would hide the others. Transitions have no
 /// names here if their modes are drawn, and what happens often is named once.
 fn marks(system: &HybridSystem, run: &Run, modes_drawn: bool) -> Vec<Mark> {
-    let marked = || run.events.iter().filter(|e| e.kind != EventKind::Sample).take(MOST_MARKS);
+    let marked = || run.events.iter().filter(|e| e.kind != EventKind::Sample);
     let mut counts: HashMap<&str, (usize, bool)> = HashMap::new();
     marked().for_each(|event| counts.entry(&event.name).or_default().0 += 1);
     let mut name = |event: &Event| {
@@ -244,7 +244,15 @@ fn marks(system: &HybridSystem, run: &Run, modes_drawn: bool) -> Vec<Mark> {
         };
         (shown && short && !again).then(|| label::printed(&event.name))
     };
-    marked().map(|event| Mark { t: event.stamp.t, label: name(event).unwrap_or_default() }).collect()
+    let apart = NEAREST_MARKS * run.ending.stamp.t;
+    let mut marks: Vec<Mark> = Vec::new();
+    for event in marked() {
+        let (t, label) = (event.stamp.t, name(event).unwrap_or_default());
+        if !label.is_empty() || marks.last().is_none_or(|last| t - last.t > apart) {
+            marks.push(Mark { t, label });
+        }
+    }
+    marks
 }
 
 /// The shortest ends of dotted names that tell them apart.

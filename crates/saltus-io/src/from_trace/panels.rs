@@ -5,8 +5,8 @@ use saltus_model::{HybridSystem, VariableKind};
 
 /// More panels than this are not drawn unasked.
 const MOST_PANELS: usize = 6;
-/// More curves than this in a panel are not drawn unasked.
-const MOST_CURVES: usize = 8;
+/// More curves than this in a panel are not drawn unasked: each has its own colour.
+const MOST_CURVES: usize = crate::scene::CURVES.len();
 
 /// One curve to draw.
 pub(super) struct Curve {
@@ -77,7 +77,7 @@ fn panel_of(system: &HybridSystem, group: &[VarId]) -> Plan {
         Curve { label: variable.name.clone(), unit: variable.unit.clone(), quantity: Quantity::Variable(v) }
     };
     let curves: Vec<Curve> = group.iter().take(MOST_CURVES).map(curve).collect();
-    let y_label = (curves.len() < group.len()).then(|| format!("{} of {}", curves.len(), group.len()));
+    let y_label = (curves.len() < group.len()).then(|| format!("{} of {} curves", curves.len(), group.len()));
     Plan { curves, x: None, y_label }
 }
 
