@@ -329,6 +329,19 @@ mod tests {
     }
 
     #[test]
+    fn native_jets_move_between_threads() {
+        let mut jet = NativeJet::compile(&ring(1), 6).expect("compiles");
+        let env = [0.0, 0.5, 0.25, 0.0, 0.0];
+        jet.run(&env, 1.0);
+        let mut moved = jet.clone();
+        let elsewhere = std::thread::spawn(move || {
+            moved.run(&env, 1.0);
+            moved.coefficient(1, 6)
+        });
+        assert_eq!(elsewhere.join().ok(), Some(jet.coefficient(1, 6)));
+    }
+
+    #[test]
     fn clones_share_code_and_not_memory() {
         let plan = ring(1);
         let mut jet = NativeJet::compile(&plan, 6).expect("compiles");
