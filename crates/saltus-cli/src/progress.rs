@@ -46,10 +46,8 @@ impl Progress {
 }
 
 fn new_bar() -> ProgressBar {
-    let bar = ProgressBar::new(LENGTH);
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:40} {percent}%  {msg}  {elapsed} of about {duration}")
-    {
+    let bar = ProgressBar::new(LENGTH).with_elapsed(PATIENCE);
+    if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}%  {msg}  {eta} left") {
         bar.set_style(style);
     }
     bar

@@ -1,8 +1,6 @@
 //! The JSON report: its shape for runs that go well, that cannot go on, and that cannot begin.
 
-mod common;
-
-use common::{BALL, Folder};
+use crate::common::{BALL, Folder};
 use serde_json::Value;
 
 const KEYS: [&str; 9] = ["model", "status", "stop", "events", "final", "modes", "stats", "errors", "notes"];

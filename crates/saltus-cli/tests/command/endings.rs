@@ -1,9 +1,7 @@
 //! How runs end: the status, the exit code, the paragraph on standard error, and what is still
 //! written of a run that could not go on.
 
-mod common;
-
-use common::{BALL, Folder};
+use crate::common::{BALL, Folder};
 
 /// Runs a model and checks its ending.
 fn check(model: &str, more: &[&str], status: &str, code: i32, said: &str) {

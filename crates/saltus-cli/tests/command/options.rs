@@ -1,8 +1,6 @@
 //! Options: values set from outside, settings of runs, files, and slips.
 
-mod common;
-
-use common::{BALL, Folder};
+use crate::common::{BALL, Folder};
 
 #[test]
 fn parameters_and_starting_values_are_set() {
