@@ -140,13 +140,13 @@ impl Joining {
     /// Adds the nodes of a block; returns the rows of its outputs.
     fn append(&mut self, block: &Lowered, inputs: &[Reg]) -> Vec<Reg> {
         let rows = &mut self.fused.rows;
-        let offset = rows.degrees.len() - block.first_node();
+        let first = rows.degrees.len();
         let (locks, tables) = (rows.locks.len() as u32, rows.tables.len() as u32);
         let literals = &self.literals;
         let row = |r: Reg| match r.index() {
             i if i < block.inputs => inputs[i],
             i if i < block.first_node() => literals[&block.constants[i - block.inputs].to_bits()],
-            i => Reg((i + offset) as u32),
+            i => Reg((first + i - block.first_node()) as u32),
         };
         for node in &block.nodes {
             let start = node.start.map(|op| shift_tables(op.map(row), tables));
