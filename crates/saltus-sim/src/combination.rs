@@ -70,6 +70,8 @@ pub(crate) struct Combination {
     pub reads: Vec<bool>,
     /// Jets computed with this combination.
     pub uses: u64,
+    /// How many small flows this one is worth on the virtual machine.
+    pub weight: u64,
     /// Native code was made or refused.
     pub settled: bool,
 }
@@ -81,6 +83,8 @@ pub(crate) struct Combinations {
     order: usize,
 }
 
+/// Operations of a small flow.
+const SMALL_FLOW: u64 = 16;
 /// Combinations kept before the memory of earlier ones is dropped.
 const KEPT: usize = 4096;
 
@@ -175,6 +179,7 @@ fn assemble(
     let mut plan_blocks = sorted;
     plan_blocks.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
     let plan = FlowPlan { blocks: plan_blocks, states, time_slot: 0, slots: code.slots };
+    let operations = plan.blocks.iter().map(|b| b.program.ops().len() as u64).sum::<u64>();
     plan.check().map_err(|fault| SimError::Internal(fault.to_string()))?;
     let jets = Box::new(JetMachine::new(&plan, order));
     let mut combination = Combination {
@@ -195,6 +200,7 @@ fn assemble(
         reads: reads(&plan, code.slots),
         plan: Arc::new(plan),
         uses: 0,
+        weight: 1 + operations / SMALL_FLOW,
         settled: false,
     };
     combination.collect(code);

@@ -42,7 +42,7 @@ impl Runner<'_> {
     /// Changes to native code when the combination has been expanded often enough.
     fn tier_up(&mut self) {
         let combination = self.combinations.get_mut(self.current);
-        let due = self.options.native_after.is_some_and(|n| combination.uses >= n);
+        let due = self.options.native_after.is_some_and(|n| combination.uses * combination.weight >= n);
         if !due || combination.settled {
             return;
         }

@@ -68,7 +68,8 @@ pub struct Options {
     pub set: Vec<(String, f64)>,
     /// What is kept.
     pub recording: Recording,
-    /// Native code is used after this many jets of a mode combination; `None` never.
+    /// Native code is used after this many jets of a mode combination (fewer for a large one);
+    /// `None` never.
     pub native_after: Option<u64>,
     /// Bounds.
     pub limits: Limits,

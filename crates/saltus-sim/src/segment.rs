@@ -53,30 +53,42 @@ impl Segment {
         &self.coefficients[k * self.stride..k * self.stride + self.states]
     }
 
-    /// Values of all states at `s`, by Horner's rule, the starting values added last.
+    /// Values of all states at `s`. Even and odd powers are summed apart, which halves the chain
+    /// of dependent operations, and the starting values are added last.
     pub fn evaluate(&self, s: f64, values: &mut Vec<f64>) {
         let s = s * self.ratio;
-        values.clear();
+        let square = s * s;
         values.resize(self.stride, 0.0);
-        if self.stride == 0 {
-            return;
-        }
-        let coefficients = &self.coefficients[..self.orders * self.stride];
         let (fours, rest) = values.as_chunks_mut::<4>();
         for (g, four) in fours.iter_mut().enumerate() {
-            for row in coefficients.chunks_exact(self.stride).rev() {
-                let c = &row[4 * g..4 * g + 4];
-                for lane in 0..4 {
-                    four[lane] = four[lane] * s + c[lane];
-                }
-            }
+            *four = self.lanes(4 * g, s, square);
         }
         let first = self.stride - rest.len();
         for (i, value) in rest.iter_mut().enumerate() {
-            for row in coefficients.chunks_exact(self.stride).rev() {
-                *value = *value * s + row[first + i];
-            }
+            [*value] = self.lanes(first + i, s, square);
         }
+    }
+
+    /// The polynomials of `N` neighbouring states.
+    fn lanes<const N: usize>(&self, first: usize, s: f64, square: f64) -> [f64; N] {
+        let row = |k: usize| -> &[f64; N] {
+            self.coefficients[k * self.stride + first..].first_chunk().unwrap_or(&[0.0; N])
+        };
+        let (mut even, mut odd) = ([0.0; N], [0.0; N]);
+        let mut k = self.orders;
+        if k % 2 == 1 {
+            k -= 1;
+            even = *row(k);
+        }
+        while k >= 2 {
+            let (upper, lower) = (row(k - 1), row(k - 2));
+            for i in 0..N {
+                odd[i] = odd[i] * square + upper[i];
+                even[i] = even[i] * square + lower[i];
+            }
+            k -= 2;
+        }
+        std::array::from_fn(|i| odd[i] * s + even[i])
     }
 
     /// The place of a time on the step.
