@@ -41,7 +41,7 @@ class Tool:
     def ask(self, problem, tolerance, repeat=1):
         """One answer; None if the tool cannot do it."""
         if self.process is None:
-            self.process = subprocess.Popen(self.command, env=self.environment, text=True,
+            self.process = subprocess.Popen(self.command, env=self.environment, text=True, preexec_fn=pin,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.process.stdin.write(f"{problem} {tolerance:.6e} {repeat}\n")
         self.process.stdin.flush()
@@ -56,6 +56,12 @@ class Tool:
             self.process.stdin.close()
             self.process.wait()
             self.process = None
+
+
+def pin():
+    """Keeps a worker on one core, the same for all: cores that other work shares are not alike."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
 def error_of(answer, reference):
