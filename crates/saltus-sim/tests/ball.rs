@@ -1,6 +1,6 @@
 //! The bouncing ball against its closed form.
 
-use saltus_expr::{Binary, Node, Sort, Unary, VarId};
+use saltus_expr::{Binary, Node, Sort, VarId};
 use saltus_model::*;
 use saltus_sim::{Options, Status, simulate};
 
@@ -29,7 +29,6 @@ fn ball() -> HybridSystem {
     let falling = g.intern(Node::Binary(Binary::Lt, ve, zero));
     let guard = g.intern(Node::Binary(Binary::And, low, falling));
     let bounced = g.intern(Node::Binary(Binary::Mul, e, ve));
-    let _ = Unary::Neg;
     let span = Span::default();
     s.root.equations.push(Equation { target: Target::Derivative(x), rhs: ve, span });
     s.root.equations.push(Equation { target: Target::Derivative(v), rhs: gravity, span });
@@ -57,6 +56,19 @@ fn impacts_are_where_the_closed_form_puts_them() {
         t += flight;
     }
     assert!(run.values[1] >= 0.0);
+}
+
+/// The model is evaluated only where a step or an instant begins, and none of them is below the floor.
+#[test]
+fn nothing_is_evaluated_below_the_floor() {
+    let options = Options { until: Some(12.8), rtol: 1e-10, ..Options::default() };
+    let run = simulate(&ball(), options).unwrap();
+    let mut starts = 0;
+    run.trace.walk(saltus_sim::Sampling::PerSegment(0), |point| {
+        starts += 1;
+        assert!(point.values[1] >= 0.0, "{point:?}");
+    });
+    assert!(starts > 2 * run.events.len());
 }
 
 #[test]
