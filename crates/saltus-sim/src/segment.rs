@@ -53,42 +53,18 @@ impl Segment {
         &self.coefficients[k * self.stride..k * self.stride + self.states]
     }
 
-    /// Values of all states at `s`. Even and odd powers are summed apart, which halves the chain
-    /// of dependent operations, and the starting values are added last.
+    /// Values of all states at `s`.
     pub fn evaluate(&self, s: f64, values: &mut Vec<f64>) {
         let s = s * self.ratio;
-        let square = s * s;
         values.resize(self.stride, 0.0);
         let (fours, rest) = values.as_chunks_mut::<4>();
         for (g, four) in fours.iter_mut().enumerate() {
-            *four = self.lanes(4 * g, s, square);
+            *four = horner(&self.coefficients, self.stride, self.orders, 4 * g, s);
         }
         let first = self.stride - rest.len();
         for (i, value) in rest.iter_mut().enumerate() {
-            [*value] = self.lanes(first + i, s, square);
+            [*value] = horner(&self.coefficients, self.stride, self.orders, first + i, s);
         }
-    }
-
-    /// The polynomials of `N` neighbouring states.
-    fn lanes<const N: usize>(&self, first: usize, s: f64, square: f64) -> [f64; N] {
-        let row = |k: usize| -> &[f64; N] {
-            self.coefficients[k * self.stride + first..].first_chunk().unwrap_or(&[0.0; N])
-        };
-        let (mut even, mut odd) = ([0.0; N], [0.0; N]);
-        let mut k = self.orders;
-        if k % 2 == 1 {
-            k -= 1;
-            even = *row(k);
-        }
-        while k >= 2 {
-            let (upper, lower) = (row(k - 1), row(k - 2));
-            for i in 0..N {
-                odd[i] = odd[i] * square + upper[i];
-                even[i] = even[i] * square + lower[i];
-            }
-            k -= 2;
-        }
-        std::array::from_fn(|i| odd[i] * s + even[i])
     }
 
     /// The place of a time on the step.
@@ -100,4 +76,33 @@ impl Segment {
     pub fn time_of(&self, s: f64) -> f64 {
         self.origin + (self.origin_low + s * self.h)
     }
+}
+
+/// `N` neighbouring polynomials at `s`, given row by row. Even and odd powers are summed apart, which
+/// halves the chain of dependent operations, and the starting values are added last. The engine and
+/// the trace both use it, so that they agree to the last bit.
+pub(crate) fn horner<const N: usize>(
+    rows: &[f64],
+    stride: usize,
+    orders: usize,
+    first: usize,
+    s: f64,
+) -> [f64; N] {
+    let row = |k: usize| -> &[f64; N] { rows[k * stride + first..].first_chunk().unwrap_or(&[0.0; N]) };
+    let square = s * s;
+    let (mut even, mut odd) = ([0.0; N], [0.0; N]);
+    let mut k = orders;
+    if k % 2 == 1 {
+        k -= 1;
+        even = *row(k);
+    }
+    while k >= 2 {
+        let (upper, lower) = (row(k - 1), row(k - 2));
+        for i in 0..N {
+            odd[i] = odd[i] * square + upper[i];
+            even[i] = even[i] * square + lower[i];
+        }
+        k -= 2;
+    }
+    std::array::from_fn(|i| odd[i] * s + even[i])
 }

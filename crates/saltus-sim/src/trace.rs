@@ -1,6 +1,7 @@
 //! The trace: intervals of flow joined by jumps, kept as polynomials and sampled on demand.
 
 use crate::report::Stamp;
+use crate::segment::horner;
 use saltus_expr::FlowPlan;
 use std::ops::Range;
 use std::sync::Arc;
@@ -179,10 +180,8 @@ impl Trace {
         let n = plan.states.len();
         let s = if segment.scale == 0.0 { 0.0 } else { (t - segment.origin) / segment.scale };
         for (i, &(slot, _)) in plan.states.iter().enumerate() {
-            let mut value = 0.0;
-            for k in (0..=segment.degree as usize).rev() {
-                value = value * s + self.coefficients[segment.coefficients + k * n + i];
-            }
+            let rows = &self.coefficients[segment.coefficients..];
+            let [value] = horner(rows, n, segment.degree as usize + 1, i, s);
             env[slot as usize] = value;
         }
     }
