@@ -88,21 +88,20 @@ pub(crate) fn horner<const N: usize>(
     first: usize,
     s: f64,
 ) -> [f64; N] {
-    let row = |k: usize| -> &[f64; N] { rows[k * stride + first..].first_chunk().unwrap_or(&[0.0; N]) };
     let square = s * s;
+    let lanes = |row: &[f64]| -> [f64; N] { row[first..].first_chunk().copied().unwrap_or([0.0; N]) };
     let (mut even, mut odd) = ([0.0; N], [0.0; N]);
-    let mut k = orders;
-    if k % 2 == 1 {
-        k -= 1;
-        even = *row(k);
+    let paired = (orders & !1) * stride;
+    if orders % 2 == 1 {
+        even = lanes(&rows[paired..paired + stride]);
     }
-    while k >= 2 {
-        let (upper, lower) = (row(k - 1), row(k - 2));
+    for pair in rows[..paired].rchunks_exact(2 * stride) {
+        let (lower, upper) = pair.split_at(stride);
+        let (lower, upper) = (lanes(lower), lanes(upper));
         for i in 0..N {
             odd[i] = odd[i] * square + upper[i];
             even[i] = even[i] * square + lower[i];
         }
-        k -= 2;
     }
     std::array::from_fn(|i| odd[i] * s + even[i])
 }
