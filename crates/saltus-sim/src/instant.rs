@@ -681,7 +681,8 @@ impl Runner<'_> {
         }
         let Buffers { history, events, configuration, .. } = &mut self.buffers;
         let start = history.len();
-        history.extend(configuration.iter().map(|&slot| self.env[slot as usize].to_bits()));
+        // Adding zero makes negative zero positive: both are the same value.
+        history.extend(configuration.iter().map(|&slot| (self.env[slot as usize] + 0.0).to_bits()));
         history.extend(self.entered.iter().map(|t| t.to_bits()));
         history.extend(self.armed.iter().chain(&self.visited).map(|&flag| u64::from(flag)));
         let t = self.stamp.t;
