@@ -441,6 +441,12 @@ impl Runner<'_> {
         let mut moved = false;
         for &r in &fired {
             if let Effect::Transition { from, .. } = self.code.rules[r as usize].effect {
+                if !matches!(
+                    self.code.rules[r as usize].when,
+                    When::Level(_) | When::Edge { .. } | When::Else(_)
+                ) {
+                    self.timers[r as usize].use_up(self.stamp.t);
+                }
                 self.exit_mode(from);
                 moved = true;
             }
@@ -452,12 +458,6 @@ impl Runner<'_> {
         }
         for &r in &fired {
             if let Effect::Transition { target, history, .. } = self.code.rules[r as usize].effect {
-                if !matches!(
-                    self.code.rules[r as usize].when,
-                    When::Level(_) | When::Edge { .. } | When::Else(_)
-                ) {
-                    self.timers[r as usize].use_up(self.stamp.t);
-                }
                 self.buffers.entering = r;
                 self.enter_mode(target, history, true).map_err(|e| self.failed(e))?;
             }

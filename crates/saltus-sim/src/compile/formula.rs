@@ -316,13 +316,7 @@ fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) ->
 
 /// Splits `f(u, v) relation b` for f = abs, min, max into comparisons of u and v; the flag tells
 /// whether all of them (true) or any of them (false) must hold.
-#[allow(clippy::type_complexity)]
-fn distribute(
-    g: &mut Graph,
-    a: Expr,
-    b: Expr,
-    relation: Relation,
-) -> Option<(Vec<(Expr, Expr, Relation)>, bool)> {
+fn distribute(g: &mut Graph, a: Expr, b: Expr, relation: Relation) -> Option<Split> {
     let (u, v, is_max) = match g.node(a) {
         Node::Unary(Unary::Abs, u) => {
             let negative = g.intern(Node::Unary(Unary::Neg, u));
