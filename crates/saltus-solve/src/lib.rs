@@ -2,6 +2,16 @@
 //!
 //! Every integrator exposes its prediction, a polynomial for each state built only from what is
 //! known at the start of the step. The engine bounds the step by the guards evaluated on that
-//! polynomial and accepts it; see [`taylor`].
+//! polynomial and accepts it; see [`taylor`]. Where only values of the flow can be had, the engine
+//! meets the methods of [`Integrator`]: [`adams`] predicts from the past.
 
+pub mod adams;
+mod flow;
+mod integrator;
+mod norm;
+mod polynomials;
 pub mod taylor;
+
+pub use flow::{Flow, Refusal};
+pub use integrator::{Gap, Integrator, Prediction, Snapshot, Step};
+pub use polynomials::StatePolynomials;

@@ -102,7 +102,7 @@ impl StepBound {
 
 /// Base-2 logarithm of a positive finite number to about 0.01: enough for a step size, whose error
 /// is divided by the order, and the same bits everywhere.
-fn log2(x: f64) -> f64 {
+pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
     let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
@@ -110,7 +110,7 @@ fn log2(x: f64) -> f64 {
 }
 
 /// Power of two to about 1e-4, for arguments of moderate size.
-fn exp2(x: f64) -> f64 {
+pub(crate) fn exp2(x: f64) -> f64 {
     let x = x.clamp(-1000.0, 1000.0);
     let truncated = x as i64;
     let whole = truncated - i64::from(truncated as f64 > x);
