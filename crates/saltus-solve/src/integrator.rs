@@ -14,8 +14,8 @@
 //!     resume(...)         only if it was cut
 //! ```
 //!
-//! After an accepted step the integrator stands at its end, where the flow is not evaluated before
-//! the next `begin`.
+//! After an accepted step the integrator stands at its end. A method that predicts evaluates the
+//! flow nowhere but at points of its prediction and, in `begin`, at the point reached.
 
 use crate::flow::{Flow, Refusal};
 use crate::polynomials::StatePolynomials;
