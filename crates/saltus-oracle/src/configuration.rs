@@ -1,7 +1,6 @@
 //! The configuration of a run (section 1 of the semantics): everything that decides what follows.
 
 use crate::Rational;
-use num_traits::Zero;
 use saltus_model::{AutomatonId, Block, HybridSystem, Mode, ModeId, Reaction, Transition, Trigger};
 
 /// Time, modes, values and flags.

@@ -1,9 +1,9 @@
 //! Values, flows and truth in one configuration (sections 2 and 3 of the semantics).
 
 use crate::configuration::Configuration;
+use crate::doubt::Atom;
 use crate::polynomial::Polynomial;
 use crate::{Exact, Halt, Rational};
-use num_traits::{One, Signed, ToPrimitive, Zero};
 use saltus_expr::{Binary, Expr, Node, Sort, Unary, VarId};
 use saltus_model::{Equation, HybridSystem, Target, VariableKind};
 use std::cell::{Cell, OnceCell};
@@ -249,14 +249,15 @@ impl<'a> Moment<'a> {
     }
 
     /// The differences `b - a` of all atoms of a formula along the flow.
-    pub fn atoms(&self, formula: Expr, found: &mut Vec<Polynomial>) -> Exact<()> {
+    pub fn atoms(&self, formula: Expr, found: &mut Vec<Atom>) -> Exact<()> {
         match self.system.graph.node(formula) {
             Node::Binary(Binary::Eq, a, b) if self.is_boolean(a) && self.is_boolean(b) => {
                 self.atoms(a, found)?;
                 self.atoms(b, found)
             }
             Node::Binary(Binary::Lt | Binary::Le | Binary::Eq, a, b) => {
-                found.push(self.along_flow(b)?.minus(&self.along_flow(a)?));
+                let g = self.along_flow(b)?.minus(&self.along_flow(a)?);
+                found.push(((a.min(b), a.max(b)), g));
                 Ok(())
             }
             Node::Var(v, _) if self.system.variable(v).kind == VariableKind::Signal => {

@@ -21,7 +21,13 @@ pub(crate) struct Run<'a> {
     /// The message of the stop condition that was true first in this instant.
     stop: Option<String>,
     cycle: usize,
+    /// The present time is a tick.
+    pub at_tick: bool,
+    pub doubtful_from: Option<Rational>,
 }
+
+/// Bits of the longest fraction: those of accumulating events can double with each of them.
+const LONGEST: u64 = 1 << 12;
 
 /// The end of a run.
 type End = (Status, String);
@@ -38,6 +44,8 @@ impl<'a> Run<'a> {
             events: vec![],
             stop: None,
             cycle: 0,
+            at_tick: true,
+            doubtful_from: None,
         }
     }
 
@@ -58,7 +66,16 @@ impl<'a> Run<'a> {
             active[automaton.index()] = Some(ModeId(index as u32));
         }
         let stop = (self.configuration.t.clone(), self.stamp.0, self.stamp.1);
-        Outcome { status, reason, stop, events: self.events, values, modes: active, cycle: self.cycle }
+        Outcome {
+            status,
+            reason,
+            stop,
+            events: self.events,
+            values,
+            modes: active,
+            cycle: self.cycle,
+            doubtful_from: self.doubtful_from,
+        }
     }
 
     fn go(&mut self) -> Exact<End> {
@@ -96,6 +113,7 @@ impl<'a> Run<'a> {
         self.stop = None;
         loop {
             self.arm()?;
+            self.note_doubt()?;
             self.read_stops()?;
             if let Some(first) = seen.insert(self.configuration.clone(), self.events.len()) {
                 self.cycle = self.events.len() - first;
@@ -192,10 +210,20 @@ impl<'a> Run<'a> {
     fn take(&mut self, round: &Round) -> Exact<()> {
         let result = perform(self.system, &self.configuration, round)?;
         self.configuration = result.configuration;
+        self.check_length()?;
         self.stamp =
             if result.assigns_state { (self.stamp.0 + 1, 0) } else { (self.stamp.0, self.stamp.1 + 1) };
         let (n, i) = self.stamp;
         self.events.extend(result.events.into_iter().map(|e| Event { n, i, ..e }));
+        Ok(())
+    }
+
+    /// Refuses to go on with fractions that have become so long that every operation is slow.
+    fn check_length(&self) -> Exact<()> {
+        let Configuration { t, values, .. } = &self.configuration;
+        if values.iter().chain([t]).any(|value| value.bits() > LONGEST) {
+            return Err(Halt::Unsupported(format!("a fraction of more than {LONGEST} bits")));
+        }
         Ok(())
     }
 

@@ -29,27 +29,22 @@
 
 pub mod build;
 mod configuration;
+mod doubt;
 mod evaluate;
 mod instant;
 mod polynomial;
 pub mod random;
+mod rational;
 mod round;
 pub mod text;
 mod time;
 mod trigger;
 
 use num_bigint::BigInt;
+pub use rational::{Rational, rational};
 use saltus_expr::VarId;
 use saltus_model::{AutomatonId, HybridSystem, ModeId, Span};
 use thiserror::Error;
-
-/// An exact number.
-pub type Rational = num_rational::BigRational;
-
-/// The fraction `numerator / denominator`; the denominator must not be zero.
-pub fn rational(numerator: i64, denominator: i64) -> Rational {
-    Rational::new(BigInt::from(numerator), BigInt::from(denominator))
-}
 
 /// What becomes of enabled `may` transitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,6 +174,9 @@ pub struct Outcome {
     pub modes: Vec<Option<ModeId>>,
     /// For [`Status::ZeroTimeLoop`]: how many of the last records are one turn of the cycle.
     pub cycle: usize,
+    /// The first time at which a decision hung on less than rounding: from here on an engine that
+    /// rounds may rightly come to another outcome.
+    pub doubtful_from: Option<Rational>,
 }
 
 impl Outcome {

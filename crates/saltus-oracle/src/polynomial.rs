@@ -6,7 +6,6 @@
 
 use crate::Rational;
 use num_bigint::BigInt;
-use num_traits::{One, Signed, Zero};
 use std::cmp::Ordering;
 
 /// Coefficients from the constant one upwards; the last one is not zero.
@@ -23,7 +22,7 @@ pub(crate) struct Roots {
 
 impl Polynomial {
     pub fn new(mut coefficients: Vec<Rational>) -> Self {
-        while coefficients.last().is_some_and(Zero::is_zero) {
+        while coefficients.last().is_some_and(Rational::is_zero) {
             coefficients.pop();
         }
         Self(coefficients)
@@ -40,6 +39,11 @@ impl Polynomial {
 
     pub fn is_zero(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The coefficients from the constant one upwards.
+    pub fn coefficients(&self) -> &[Rational] {
+        &self.0
     }
 
     pub fn degree(&self) -> usize {
@@ -115,7 +119,7 @@ impl Polynomial {
             },
             _ => return Roots { rational: vec![], unsolved: Some(Self(rest.to_vec())) },
         };
-        let mut rational: Vec<Rational> = found.into_iter().filter(Signed::is_positive).collect();
+        let mut rational: Vec<Rational> = found.into_iter().filter(Rational::is_positive).collect();
         rational.sort();
         rational.dedup();
         Roots { rational, unsolved: None }

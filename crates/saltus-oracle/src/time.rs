@@ -4,6 +4,7 @@
 //! in advance, so each of them, and the middle of the gap before it, is simply looked at.
 
 use crate::configuration::Configuration;
+use crate::doubt::is_tiny;
 use crate::evaluate::{JUST_AFTER, Moment};
 use crate::instant::Run;
 use crate::polynomial::Polynomial;
@@ -27,11 +28,16 @@ impl Run<'_> {
     fn flow_to_critical_time(&mut self) -> Exact<()> {
         let begin = self.configuration.clone();
         let moment = Moment::new(self.system, &begin);
-        let next = next_critical_time(&moment, &self.until)?;
+        let Critical { time: next, is_tick, in_doubt } = next_critical_time(&moment, &self.until)?;
+        self.at_tick = is_tick;
         let middle = (&begin.t + &next) / crate::rational(2, 1);
         self.flow_to(&begin, &moment, middle)?;
         self.note_edges_between(&moment.edges())?;
-        self.flow_to(&begin, &moment, next)
+        self.flow_to(&begin, &moment, next)?;
+        if in_doubt {
+            self.doubt();
+        }
+        Ok(())
     }
 
     /// Moves time and states along the flow that began in `begin`; flags stay as they are.
@@ -60,29 +66,41 @@ impl Run<'_> {
     }
 }
 
-/// The first time after the present one at which something may become true or false, or the stop
-/// time.
-fn next_critical_time(moment: &Moment, until: &Rational) -> Exact<Rational> {
+/// A time at which something may become true or false.
+struct Critical {
+    time: Rational,
+    /// It is a tick or the stop time.
+    is_tick: bool,
+    /// Another one follows so closely that rounding may exchange them.
+    in_doubt: bool,
+}
+
+/// The first critical time after the present one; at the latest the stop time.
+fn next_critical_time(moment: &Moment, until: &Rational) -> Exact<Critical> {
     let t = &moment.configuration.t;
     let mut atoms = vec![];
     for formula in formulas(moment) {
         moment.atoms(formula, &mut atoms)?;
     }
-    let mut next = tick_times(moment)?.into_iter().fold(until.clone(), Rational::min);
+    let mut times = tick_times(moment)?;
+    times.push(until.clone());
+    let tick = times.iter().fold(until, Ord::min).clone();
     let mut unsolved: Vec<Polynomial> = vec![];
-    for atom in atoms {
+    for (_, atom) in atoms {
         let roots = atom.positive_roots();
-        next = roots.rational.into_iter().map(|h| t + h).fold(next, Rational::min);
+        times.extend(roots.rational.into_iter().map(|h| t + h));
         unsolved.extend(roots.unsolved);
     }
+    let next = times.iter().fold(until, Ord::min).clone();
     if unsolved.iter().any(|p| p.has_root_until(&(&next - t))) {
         return Err(Halt::Unsupported("an event time that is not rational".into()));
     }
-    Ok(next)
+    let in_doubt = times.iter().any(|time| is_tiny(&(time - &next)));
+    Ok(Critical { is_tick: tick == next, time: next, in_doubt })
 }
 
 /// All formulas of the active blocks.
-fn formulas(moment: &Moment) -> Vec<Expr> {
+pub(crate) fn formulas(moment: &Moment) -> Vec<Expr> {
     let mut found = vec![];
     let guard = |trigger: &Trigger| match *trigger {
         Trigger::When(g) | Trigger::Rises(g) => Some(g),

@@ -3,7 +3,6 @@
 use crate::configuration::{Configuration, TriggerState, block_index};
 use crate::evaluate::{Moment, NOW, Reading};
 use crate::{Exact, Halt, Rational};
-use num_traits::Signed;
 use saltus_expr::Expr;
 use saltus_model::{HybridSystem, Mode, ModeId, Reaction, Transition, Trigger};
 

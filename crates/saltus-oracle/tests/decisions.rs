@@ -19,8 +19,7 @@ fn stamps(outcome: &Outcome) -> Vec<(f64, usize, usize)> {
 }
 
 fn decimal(r: &saltus_oracle::Rational) -> f64 {
-    use num_traits::ToPrimitive;
-    r.to_f64().expect("representable")
+    r.to_f64()
 }
 
 fn value(outcome: &Outcome, v: VarId) -> f64 {

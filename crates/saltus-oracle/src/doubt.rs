@@ -1,0 +1,68 @@
+//! Where arithmetic that rounds may decide otherwise.
+//!
+//! The oracle decides exactly, an engine with rounded numbers. Both must agree except where a
+//! decision hangs on less than rounding: a distance that is not zero but tiny, or things that
+//! coincide exactly although the numbers on which they depend are no doubles. The first such time
+//! is part of the outcome, so that a comparison can tell a doubt from a mistake.
+
+use crate::evaluate::Moment;
+use crate::instant::Run;
+use crate::polynomial::Polynomial;
+use crate::time::formulas;
+use crate::{Exact, Rational, rational};
+use saltus_expr::Expr;
+use saltus_model::VariableKind;
+
+/// An atom, by its two sides in a fixed order, and their difference along the flow.
+pub(crate) type Atom = ((Expr, Expr), Polynomial);
+
+/// Distances below this are within the reach of rounding errors: thousands of units in the last
+/// place of the numbers that occur.
+fn reach() -> Rational {
+    rational(1, 1 << 32)
+}
+
+/// True if the number is not zero but within the reach of rounding errors.
+pub(crate) fn is_tiny(distance: &Rational) -> bool {
+    !distance.is_zero() && distance.abs() < reach()
+}
+
+impl Run<'_> {
+    /// From here on the outcome is in doubt.
+    pub fn doubt(&mut self) {
+        self.doubtful_from.get_or_insert_with(|| self.configuration.t.clone());
+    }
+
+    /// Looks for decisions of the present configuration that rounding may turn.
+    pub fn note_doubt(&mut self) -> Exact<()> {
+        if self.doubtful_from.is_none() && self.is_doubtful()? {
+            self.doubt();
+        }
+        Ok(())
+    }
+
+    fn is_doubtful(&self) -> Exact<bool> {
+        let moment = Moment::new(self.system, &self.configuration);
+        let mut atoms: Vec<Atom> = vec![];
+        for formula in formulas(&moment) {
+            moment.atoms(formula, &mut atoms)?;
+        }
+        if atoms.iter().any(|(_, g)| g.coefficients().iter().any(is_tiny)) {
+            return Ok(true);
+        }
+        if self.is_in_doubles() {
+            return Ok(false);
+        }
+        let mut zeros: Vec<(Expr, Expr)> =
+            atoms.into_iter().filter(|(_, g)| !g.is_zero() && g.start().is_zero()).map(|a| a.0).collect();
+        zeros.sort_unstable();
+        zeros.dedup();
+        Ok(zeros.len() + usize::from(self.at_tick) > 1)
+    }
+
+    /// True if time and all states are doubles.
+    fn is_in_doubles(&self) -> bool {
+        let mut states = self.system.variables_of(VariableKind::State);
+        self.configuration.t.is_double() && states.all(|v| self.configuration.values[v.index()].is_double())
+    }
+}
