@@ -4,7 +4,7 @@
 //! comes from the signs of the atoms, which were decided when the instant was located and are read
 //! again from numbers only after a jump has changed what they depend on.
 
-use crate::compile::{Actions, Edge, EdgeKind, Effect, Formula, Signs, SwitchKind, When};
+use crate::compile::{Actions, AtomId, Edge, EdgeKind, Effect, Formula, Signs, SwitchKind, When};
 use crate::error::SimError;
 use crate::expand::sign_of;
 use crate::explain;
@@ -31,6 +31,8 @@ pub(crate) struct Buffers {
     events: Vec<usize>,
     /// Signs of the atoms before a change of combination.
     old_signs: Vec<Signs>,
+    /// Atoms that were zero by decree in this instant when their last block was left.
+    dormant: Vec<AtomId>,
     /// Slots holding the configuration.
     configuration: Vec<u32>,
     /// The transition that enters modes at the moment.
@@ -57,6 +59,7 @@ impl Runner<'_> {
         self.coins.fill(None);
         self.buffers.history.clear();
         self.buffers.events.clear();
+        self.buffers.dormant.clear();
         let first_event = self.events.len();
         let mut stop: Option<(u32, u32)> = None;
         let mut rounds = 0;
@@ -213,6 +216,8 @@ impl Runner<'_> {
                 self.met_edges[s] = f64::NAN;
             }
         }
+        let Self { code, is_changed, buffers, .. } = self;
+        buffers.dormant.retain(|a| !code.atoms[a.index()].depends.iter().any(|&d| is_changed[d as usize]));
         self.evaluate_plan();
         self.refresh_signs();
         self.clear_changed();
@@ -484,16 +489,26 @@ impl Runner<'_> {
         self.system.variables.get(slot as usize).is_some_and(|v| v.kind == VariableKind::State)
     }
 
-    /// Enters the new combination, carrying over the signs of atoms that stay active.
+    /// Enters the new combination, carrying over the signs of atoms that stay active, and the
+    /// decrees of those that come back within the instant.
     fn keep_decrees_over_move(&mut self) -> Result<(), SimError> {
         let old = self.current;
         self.enter_combination()?;
         let (before, after) = (self.combinations.get(old), self.combinations.get(self.current));
-        let old_signs = &mut self.buffers.old_signs;
+        let Buffers { old_signs, dormant, .. } = &mut self.buffers;
+        for (atom, signs) in before.atoms.iter().zip(&self.signs) {
+            if signs.now == 0 && after.position[atom.index()] == u32::MAX && !dormant.contains(atom) {
+                dormant.push(*atom);
+            }
+        }
         old_signs.clear();
         for atom in &after.atoms {
             let p = before.position[atom.index()];
-            old_signs.push(if p == u32::MAX { Signs::steady(1) } else { self.signs[p as usize] });
+            old_signs.push(match p {
+                u32::MAX if dormant.contains(atom) => Signs::steady(0),
+                u32::MAX => Signs::steady(1),
+                _ => self.signs[p as usize],
+            });
         }
         std::mem::swap(&mut self.signs, &mut self.buffers.old_signs);
         Ok(())

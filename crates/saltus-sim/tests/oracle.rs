@@ -1,29 +1,32 @@
 //! The engine against the exact reference interpreter on random systems: same instants, same
-//! events, same values. `SALTUS_CASES` and `SALTUS_SEED` choose how many and which.
+//! events, same values. `SALTUS_CASES` and `SALTUS_SEED` choose how many and which; with
+//! `SALTUS_VERBOSE` the first system that differs is shown with both logs.
+//!
+//! Where all numbers of a run are doubles nothing may differ. Elsewhere the engine rounds, and may
+//! differ only from the first decision on that hangs on less than rounding; the interpreter says
+//! where that is.
 
 use saltus_oracle::random::{RandomSystem, random_system, random_text};
-use saltus_oracle::{Limits as OracleLimits, Outcome, Policy as OraclePolicy, Rational};
+use saltus_oracle::{Limits as OracleLimits, Outcome, Policy as OraclePolicy};
 use saltus_sim::{Limits, Options, Policy, Recording, Run, simulate};
 
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }
 
-fn float(r: &Rational) -> f64 {
-    // Numerators and denominators of the random systems fit an f64 after a common shift.
-    let (n, d) = (r.numer(), r.denom());
-    let shift = n.bits().max(d.bits()).saturating_sub(1000);
-    let parse = |x: &num_bigint::BigInt| (x >> shift).to_string().parse::<f64>().unwrap_or(f64::NAN);
-    parse(n) / parse(d)
-}
-
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * (1.0 + a.abs().max(b.abs()))
 }
 
+fn oracle(case: &RandomSystem, policy: Policy) -> Option<Outcome> {
+    let policy = if policy == Policy::Lazy { OraclePolicy::Lazy } else { OraclePolicy::Eager };
+    let limits = OracleLimits { rounds_per_instant: 200, events: 2000 };
+    saltus_oracle::run(&case.system, case.until.clone(), policy, limits).ok()
+}
+
 fn engine(case: &RandomSystem, policy: Policy) -> Run {
     let options = Options {
-        until: Some(float(&case.until)),
+        until: Some(case.until.to_f64()),
         policy,
         recording: Recording::Events,
         limits: Limits { rounds: 200, events: 2000, ..Limits::default() },
@@ -32,42 +35,46 @@ fn engine(case: &RandomSystem, policy: Policy) -> Run {
     simulate(&case.system, options).expect("a valid system")
 }
 
-/// The first difference between an exact outcome and a run, in words.
-fn difference(case: &RandomSystem, exact: &Outcome, run: &Run) -> Option<String> {
+/// The time and the words of the first difference between an exact outcome and a run.
+fn difference(case: &RandomSystem, exact: &Outcome, run: &Run) -> Option<(f64, String)> {
     for (k, (want, got)) in exact.events.iter().zip(&run.events).enumerate() {
-        let (t, n, i) = (float(&want.t), want.n as u32, want.i as u32);
+        let (t, n, i) = (want.t.to_f64(), want.n as u32, want.i as u32);
         let same = close(t, got.stamp.t) && (n, i) == (got.stamp.n, got.stamp.i);
         if !same || *want.name != *got.name || want.kind.word() != got.kind.word() {
             let (w, g) =
                 (format!("{} at ({t}, {n}, {i})", want.name), format!("{} at {:?}", got.name, got.stamp));
-            return Some(format!("event {k}: expected {w}, got {g}"));
+            return Some((t.min(got.stamp.t), format!("event {k}: expected {w}, got {g}")));
         }
     }
-    if exact.events.len() != run.events.len() {
-        let last = run.events.get(exact.events.len()).map(|e| format!("{} {:?}", e.name, e.stamp));
-        let next = exact.events.get(run.events.len()).map(|e| format!("{} {}", e.name, e.t));
-        let (e, r) = (exact.events.len(), run.events.len());
-        return Some(format!(
-            "{e} events expected, {r} found; next expected {next:?}, extra {last:?}; {:?}",
-            run.ending
+    let (expected, found) = (exact.events.len(), run.events.len());
+    let end = exact.stop.0.to_f64();
+    if expected != found {
+        let extra = run.events.get(expected).map(|e| (e.stamp.t, format!("{} {:?}", e.name, e.stamp)));
+        let next = exact.events.get(found).map(|e| (e.t.to_f64(), format!("{} {}", e.name, e.t)));
+        let t = extra.iter().chain(&next).map(|e| e.0).fold(end.min(run.ending.stamp.t), f64::min);
+        return Some((
+            t,
+            format!(
+                "{expected} events expected, {found} found; next {next:?}, extra {extra:?}; {:?}",
+                run.ending
+            ),
         ));
     }
+    let end = end.min(run.ending.stamp.t);
     if exact.status.word() != run.ending.status.word() {
-        return Some(format!("expected {}, got {:?}", exact.status.word(), run.ending));
+        return Some((end, format!("expected {}, got {:?}", exact.status.word(), run.ending)));
     }
     for (i, variable) in case.system.variables.iter().enumerate() {
         use saltus_model::VariableKind::{Memory, State};
-        let want = float(&exact.values[i]);
+        let want = exact.values[i].to_f64();
         if matches!(variable.kind, State | Memory) && !close(want, run.values[i]) {
-            return Some(format!("{}: expected {want}, got {}", variable.name, run.values[i]));
+            return Some((end, format!("{}: expected {want}, got {}", variable.name, run.values[i])));
         }
     }
     for (a, want) in exact.modes.iter().enumerate() {
         if *want != run.modes[a] {
-            return Some(format!(
-                "mode of {}: expected {want:?}, got {:?}",
-                case.system.automata[a].name, run.modes[a]
-            ));
+            let name = &case.system.automata[a].name;
+            return Some((end, format!("mode of {name}: expected {want:?}, got {:?}", run.modes[a])));
         }
     }
     None
@@ -80,60 +87,87 @@ fn both_accumulate(exact: &Outcome, run: &Run) -> bool {
 }
 
 /// Both event logs of a system, for a closer look.
-fn print_both(seed: u64) {
+fn print_both(seed: u64, policy: Policy) {
     let case = random_system(seed);
-    let limits = OracleLimits { rounds_per_instant: 200, events: 2000 };
-    if let Ok(exact) = saltus_oracle::run(&case.system, case.until.clone(), OraclePolicy::Eager, limits) {
-        exact.events.iter().for_each(|e| eprintln!("exact  {} {} {} {}", float(&e.t), e.n, e.i, e.name));
-        eprintln!("exact  {}", exact.status.word());
+    eprintln!("{}", random_text(seed));
+    if let Some(exact) = oracle(&case, policy) {
+        exact.events.iter().for_each(|e| eprintln!("exact  {} {} {} {}", e.t.to_f64(), e.n, e.i, e.name));
+        eprintln!("exact  {}, in doubt from {:?}", exact.status.word(), exact.doubtful_from);
     }
-    let run = engine(&case, Policy::Eager);
+    let run = engine(&case, policy);
     run.events.iter().for_each(|e| eprintln!("engine {} {} {} {}", e.stamp.t, e.stamp.n, e.stamp.i, e.name));
     eprintln!("engine {:?} {:?}", run.ending, run.notes);
+}
+
+/// What a comparison of many runs came to.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Runs in which all numbers are doubles.
+    exact: u64,
+    /// Runs with rounding.
+    rounded: u64,
+    /// Of these, runs with a decision that hangs on less than rounding.
+    doubtful: u64,
+    /// Of these, runs that differ from there on.
+    excused: u64,
+    wrong: Vec<(u64, Policy, String)>,
+}
+
+impl Tally {
+    fn compare(&mut self, seed: u64, policy: Policy) {
+        let case = random_system(seed);
+        let Some(exact) = oracle(&case, policy) else { return };
+        let run = engine(&case, policy);
+        if both_accumulate(&exact, &run) {
+            return;
+        }
+        let difference = difference(&case, &exact, &run);
+        if exact.is_exact_in_doubles() {
+            self.exact += 1;
+            self.wrong.extend(difference.map(|(_, words)| (seed, policy, words)));
+            return;
+        }
+        self.rounded += 1;
+        let doubtful_from = exact.doubtful_from.as_ref().map_or(f64::INFINITY, |t| t.to_f64());
+        self.doubtful += u64::from(doubtful_from.is_finite());
+        match difference {
+            Some((t, _)) if t >= doubtful_from || close(t, doubtful_from) => self.excused += 1,
+            Some((_, words)) => self.wrong.push((seed, policy, words)),
+            None => {}
+        }
+    }
 }
 
 #[test]
 fn engine_equals_oracle_on_random_systems() {
     let (cases, first) = (number("SALTUS_CASES", 1300), number("SALTUS_SEED", 1));
-    let (mut exact_runs, mut rounded_runs, mut rounded_wrong) = (0, 0, 0);
-    let mut wrong = Vec::new();
+    let mut tally = Tally::default();
     for seed in first..first + cases {
-        let case = random_system(seed);
-        for (oracle_policy, policy) in
-            [(OraclePolicy::Eager, Policy::Eager), (OraclePolicy::Lazy, Policy::Lazy)]
-        {
-            let limits = OracleLimits { rounds_per_instant: 200, events: 2000 };
-            let Ok(exact) = saltus_oracle::run(&case.system, case.until.clone(), oracle_policy, limits)
-            else {
-                continue;
-            };
-            let run = engine(&case, policy);
-            if both_accumulate(&exact, &run) {
-                continue;
-            }
-            let difference = difference(&case, &exact, &run);
-            if exact.is_exact_in_doubles() {
-                exact_runs += 1;
-                wrong.extend(difference.map(|d| (seed, policy, d)));
-            } else {
-                rounded_runs += 1;
-                rounded_wrong += u64::from(difference.is_some());
-            }
-        }
+        tally.compare(seed, Policy::Eager);
+        tally.compare(seed, Policy::Lazy);
     }
+    let Tally { exact, rounded, doubtful, excused, wrong } = tally;
     for (seed, policy, difference) in wrong.iter().take(20) {
         eprintln!("seed {seed}, {policy:?}: {difference}");
     }
-    if let Some((seed, ..)) = wrong.first() {
-        eprintln!("{}", random_text(*seed));
-        if std::env::var("SALTUS_VERBOSE").is_ok() {
-            print_both(*seed);
-        }
+    if let Some(&(seed, policy, _)) = wrong.first().filter(|_| std::env::var("SALTUS_VERBOSE").is_ok()) {
+        print_both(seed, policy);
     }
-    println!("seeds {first}..{}: {exact_runs} runs exact in doubles, {} differ;", first + cases, wrong.len());
-    println!("{rounded_runs} runs with rounding, {rounded_wrong} differ");
+    println!("seeds {first}..{}: {exact} runs in doubles, {rounded} with rounding;", first + cases);
+    println!("{doubtful} of these in doubt, of which {excused} differ; {} wrong", wrong.len());
     assert!(wrong.is_empty());
-    assert!(exact_runs > cases, "too few systems were comparable");
-    // Where numbers are rounded, events that coincide exactly may come apart; nothing else may.
-    assert!(50 * rounded_wrong <= rounded_runs, "{rounded_wrong} of {rounded_runs}");
+    assert!(exact > cases, "too few systems were comparable");
+    assert!(rounded > 10 * excused, "too many runs hang on rounding");
+}
+
+/// Guards that stay decided although the mode they stand in is left and entered again within the
+/// instant: the seeds end in a zero-time loop that rounding must not break.
+#[test]
+fn decided_guards_stay_decided_over_a_change_of_modes() {
+    let mut tally = Tally::default();
+    for seed in [100_638, 106_521] {
+        tally.compare(seed, Policy::Eager);
+    }
+    assert_eq!((tally.rounded, tally.excused), (2, 0));
+    assert_eq!(tally.wrong, []);
 }
