@@ -17,8 +17,8 @@ use history::{COEFFICIENTS, Coefficients, History};
 
 pub use history::MAX_ORDER;
 
-/// Error the step is chosen for, in units of the tolerance.
-const TARGET: f64 = 0.5;
+/// Error the step is chosen for, in units of the tolerance: low enough that rejections are rare.
+const TARGET: f64 = 0.25;
 /// Longest step in units of the one before.
 const GROWTH: f64 = 2.0;
 /// The same for the first steps after a restart, whose length was guessed or bound by a low order.
@@ -301,19 +301,17 @@ impl Adams {
     /// The corrected step: the prediction and the new difference in `slope` times a polynomial.
     fn correct(&mut self, h: f64) {
         let m = self.head.order;
-        let (i, factor) = match self.options.pair {
-            Pair::Extrapolated => (m, 1.0),
-            Pair::SameOrder => (m - 1, h + self.history.age(m - 1)),
+        let polynomial = match self.options.pair {
+            Pair::Extrapolated => self.history.integral(m, h),
+            Pair::SameOrder => self.history.correction(m, h),
         };
-        let w = self.history.integral(i, h);
-        let predicted = self.prediction.coefficients();
-        self.dense.reset(self.head.t, h, i + 2);
+        self.dense.reset(self.head.t, h, m + 2);
         let (shared, added) = self.dense.split_rows_mut(m + 1);
-        shared.copy_from_slice(&predicted[..shared.len()]);
+        shared.copy_from_slice(self.prediction.coefficients());
         added.fill(0.0);
-        for n in 1..=i + 1 {
-            if w[n] != 0.0 {
-                self.dense.add(n, factor * w[n], &self.slope);
+        for n in 1..=m + 1 {
+            if polynomial[n] != 0.0 {
+                self.dense.add(n, polynomial[n], &self.slope);
             }
         }
         self.dense.evaluate(1.0, &mut self.x);

@@ -125,18 +125,27 @@ pub trait Integrator {
 }
 
 /// The saved state of an integrator.
+///
+/// ```
+/// let mut snapshot = saltus_solve::Snapshot::default();
+/// snapshot.keep(&vec![1.0, 2.0]);
+/// assert_eq!(snapshot.get::<Vec<f64>>(), Some(&vec![1.0, 2.0]));
+/// assert_eq!(snapshot.get::<f64>(), None);
+/// ```
 #[derive(Default)]
 pub struct Snapshot(Option<Box<dyn Any + Send + Sync>>);
 
 impl Snapshot {
-    pub(crate) fn keep<T: Clone + Send + Sync + 'static>(&mut self, state: &T) {
+    /// Keeps a copy of a state, in the memory of the last one if it was of the same kind.
+    pub fn keep<T: Clone + Send + Sync + 'static>(&mut self, state: &T) {
         match self.get_mut::<T>() {
             Some(kept) => kept.clone_from(state),
             None => self.0 = Some(Box::new(state.clone())),
         }
     }
 
-    pub(crate) fn get<T: 'static>(&self) -> Option<&T> {
+    /// The state that was kept, if it is of this kind.
+    pub fn get<T: 'static>(&self) -> Option<&T> {
         self.0.as_ref()?.downcast_ref()
     }
 

@@ -114,8 +114,7 @@ impl StatePolynomials {
 
     /// The coefficients of the rows below `k`, and those of the others.
     pub(crate) fn split_rows_mut(&mut self, k: usize) -> (&mut [f64], &mut [f64]) {
-        let at = (k * self.states).min(self.coefficients.len());
-        self.coefficients.split_at_mut(at)
+        self.coefficients.split_at_mut(k * self.states)
     }
 
     /// Adds `factor` times the values to the row of order `k`.
