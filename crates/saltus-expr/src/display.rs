@@ -195,7 +195,8 @@ fn pair_function(op: Binary) -> &'static str {
     }
 }
 
-fn function(op: Unary) -> &'static str {
+/// The name of a function of one argument.
+pub(crate) fn function(op: Unary) -> &'static str {
     match op {
         Unary::Neg => "-",
         Unary::Not => "not",

@@ -13,6 +13,7 @@
 //! Operations that are not smooth (abs, sign, min, max, floor, ceil, mod, select, comparisons,
 //! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
 
+mod ball;
 mod degree;
 mod lanes;
 mod lower;
@@ -20,6 +21,7 @@ mod machine;
 pub mod recurrence;
 mod schedule;
 
+pub use ball::{Ball, BallJets, Obstacle, ObstacleKind};
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};
