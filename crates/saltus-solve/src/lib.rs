@@ -7,6 +7,7 @@
 //! [`fixed`] does neither.
 
 pub mod adams;
+pub mod certificate;
 pub mod fixed;
 mod flow;
 mod integrator;

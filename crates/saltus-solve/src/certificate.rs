@@ -1,0 +1,556 @@
+//! Certificates: proof that a step exists and that no guard was crossed in it.
+//!
+//! The step is proved by a high-order enclosure (Nedialkov, Jackson and Pryce 2001): if for every
+//! time s of the step the Taylor polynomial below order q at the point, plus the term of order q of
+//! all points of a box B, stays in B, then the flow exists throughout the step and stays in B. The
+//! coefficients are [`BallJets`]: those of the point carry their rounding errors, those of the box
+//! all values they can take. Guards are enclosed in the same way, but only if their range on B does
+//! not exclude zero already. Orders 3 and 6 are tried before the full order, since most steps away
+//! from guards are proved by the lowest.
+//!
+//! # What is claimed
+//! For the exact flow of the model's expressions, with their constants as the floating-point numbers
+//! they are, from the *computed* point of the start of the step: it exists on the step and stays in
+//! the box, on which no divisor is zero, no function leaves its domain and no switch changes; every
+//! guard keeps its sign from the start to the proved length, a guard that is declared has the
+//! opposite sign at the end of its bracket. Elementary functions are taken to be accurate to 4 units
+//! in the last place. *Not* claimed: that the computed end point lies on that flow, a bound of the
+//! global error, or the order of brackets that overlap. The local error is estimated, not proved,
+//! unless a tolerance is asked for: then the distance of the Taylor polynomial of the full order from
+//! the exact flow is proved to be at most ten times the tolerance all through the step.
+
+use crate::taylor::Tolerance;
+use saltus_expr::FlowPlan;
+use saltus_expr::jet::{BallJets, Obstacle, StateMatrix};
+use saltus_num::interval::Interval;
+use saltus_num::polynomial::evaluate_with_magnitude;
+use saltus_num::roots::{Root, RootFinder, Sign, excludes_zero};
+
+#[cfg(test)]
+mod tests;
+
+/// Half the distance from 1 to the next number.
+const UNIT: f64 = f64::EPSILON / 2.0;
+
+/// Covers the rounding of a sum of terms that are not negative, up to order 64.
+const INFLATION: f64 = 1.0 + 256.0 * UNIT;
+
+/// How often another box is tried.
+const ATTEMPTS: usize = 60;
+
+/// A step shorter than this part of what was asked is tried again with a wider box.
+const SHORTEST: f64 = 0.6;
+
+/// The proved local error, in tolerances.
+const LOCAL_ERROR: f64 = 10.0;
+
+/// A guard that must keep its sign.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Watch {
+    /// The sign to keep, not zero.
+    pub sign: Sign,
+    /// The guard is taken to be zero at the start, whatever its rounded value: what must keep the
+    /// sign is its change since then.
+    pub from_zero: bool,
+}
+
+/// A step to be proved.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The point: states, time and constants of the plan's environment.
+    pub env: &'a [f64],
+    /// Coefficients of the states there, at least of the first three orders, times powers of
+    /// `scale`; they serve as a guess.
+    pub states: StateMatrix<'a>,
+    /// The scale of the coefficients.
+    pub scale: f64,
+    /// The proposed length.
+    pub h: f64,
+    /// Brackets of events need not be narrower than this.
+    pub resolution: f64,
+    /// Proves also that the local error is below ten times this.
+    pub local: Option<Tolerance>,
+}
+
+/// What was proved of a step; all times are measured from its start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// The flow exists up to `h`, and every guard keeps its sign.
+    Proved {
+        /// At most what was asked for.
+        h: f64,
+    },
+    /// Every guard keeps its sign up to `t_lo`, and this one has the opposite sign at `t_hi`.
+    Event {
+        /// Position among the guards.
+        guard: usize,
+        /// Start of the bracket.
+        t_lo: f64,
+        /// End of the bracket; 0 if the guard has the wrong sign from the start.
+        t_hi: f64,
+    },
+    /// Every guard keeps its sign up to `t_lo`; this one may then touch zero or cross it, which can
+    /// not be told.
+    Possible {
+        /// Position among the guards.
+        guard: usize,
+        /// To where the sign is proved.
+        t_lo: f64,
+        /// From where the guard surely has its sign again, `hc` if that is not found. What it does
+        /// between is not known; other guards may change from `t_lo` on.
+        t_clear: f64,
+        /// To where the flow is proved to exist.
+        hc: f64,
+    },
+    /// Nothing was proved, down to steps of length `h`.
+    Uncertain {
+        /// The last length tried.
+        h: f64,
+        /// The function that was in the way at last, if any.
+        obstacle: Option<Obstacle>,
+    },
+}
+
+/// Where a guard may change on a step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bracket {
+    /// Position among the guards.
+    pub guard: usize,
+    /// To where it surely keeps its sign.
+    pub t_lo: f64,
+    /// A time at which it surely has the other, if one was found.
+    pub t_hi: Option<f64>,
+    /// From where it surely has its sign again after `t_lo`, if that was found.
+    pub t_clear: Option<f64>,
+}
+
+/// Proves steps of one plan; keeps its memory, and how long the last steps could be.
+#[derive(Clone, Debug)]
+pub struct Certifier {
+    balls: BallJets,
+    stages: Vec<usize>,
+    enclosure: BoxGuess,
+    finder: RootFinder,
+    roots: Vec<Root>,
+    upper: Vec<f64>,
+    lower: Vec<f64>,
+    brackets: Vec<Bracket>,
+    /// The next step is no longer than this.
+    memory: f64,
+    #[cfg(test)]
+    fault: Option<Fault>,
+}
+
+impl Certifier {
+    /// For a plan with guards in these slots, with jets of this order.
+    ///
+    /// # Panics
+    /// If the plan fails [`FlowPlan::check`] or a slot is outside its environment.
+    pub fn new(plan: &FlowPlan, order: usize, guards: &[u32]) -> Certifier {
+        let order = order.clamp(1, 64);
+        let mut stages: Vec<usize> = [3, 6].into_iter().filter(|&q| q < order).collect();
+        stages.push(order);
+        Certifier {
+            balls: BallJets::new(plan, order, guards),
+            stages,
+            enclosure: BoxGuess::new(plan.states.len()),
+            finder: RootFinder::default(),
+            roots: Vec::with_capacity(order + 1),
+            upper: Vec::with_capacity(order + 1),
+            lower: Vec::with_capacity(order + 1),
+            brackets: Vec::with_capacity(guards.len()),
+            memory: f64::INFINITY,
+            #[cfg(test)]
+            fault: None,
+        }
+    }
+
+    /// Forgets how long the last steps could be: after a jump they say nothing.
+    pub fn reset(&mut self) {
+        self.memory = f64::INFINITY;
+    }
+
+    /// The guards that may change on the last step, in no particular order.
+    pub fn brackets(&self) -> &[Bracket] {
+        &self.brackets
+    }
+
+    /// The box of the last step, one interval for each state.
+    pub fn bounds(&self) -> &[Interval] {
+        &self.enclosure.bounds
+    }
+
+    /// Proves as much of a step as can be. `guards` are the signs of the slots given at the
+    /// beginning, in their order.
+    pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
+        let mut h = request.h.min(self.memory);
+        let mut obstacle = None;
+        self.balls.set_point(request.env);
+        self.enclosure.start(request.states);
+        for _ in 0..ATTEMPTS {
+            self.enclosure.guess(request.states, h / request.scale);
+            match self.prove_on_box(&request, h, guards) {
+                Outcome::Decided(verdict) => return verdict,
+                Outcome::Again(shorter) => h = shorter,
+                Outcome::Blocked(by) => {
+                    obstacle = Some(by);
+                    h *= 0.5;
+                }
+            }
+        }
+        self.memory = f64::INFINITY;
+        Verdict::Uncertain { h, obstacle }
+    }
+
+    fn prove_on_box(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
+        if let Err(obstacle) = self.balls.enclose(h, &self.enclosure.bounds) {
+            return Outcome::Blocked(obstacle);
+        }
+        let last = self.stages.len() - 1;
+        let first = if request.local.is_some() { last } else { 0 };
+        for stage in first..last {
+            let q = self.stages[stage];
+            self.balls.extend(q);
+            if self.stays_in_box(q, 1.0) && self.all_keep(guards, q) {
+                return Outcome::Decided(self.accept(request, h, 1.0));
+            }
+        }
+        let q = self.stages[last];
+        self.balls.extend(q);
+        let reach = self.reach(q, request.local);
+        if reach < SHORTEST {
+            let shorter = (1.5 * reach).clamp(0.25, 0.75);
+            self.widen(q, shorter, shorter * h / request.scale);
+            return Outcome::Again(shorter * h);
+        }
+        if let Err(obstacle) = self.find_brackets(guards, q, h, reach) {
+            return Outcome::Blocked(obstacle);
+        }
+        self.conclude(request, h, reach)
+    }
+
+    /// The verdict on a step that is proved up to `reach` but for the brackets found.
+    fn conclude(&mut self, request: &Request, h: f64, reach: f64) -> Outcome {
+        let earlier = |a: &&Bracket, b: &&Bracket| {
+            a.t_lo.total_cmp(&b.t_lo).then(a.t_hi.is_none().cmp(&b.t_hi.is_none()))
+        };
+        let Some(&bracket) = self.brackets.iter().min_by(earlier) else {
+            return Outcome::Decided(self.accept(request, h, reach));
+        };
+        let Bracket { guard, t_lo, t_hi, t_clear } = bracket;
+        Outcome::Decided(match t_hi {
+            Some(t_hi) => {
+                let width = t_hi - t_lo;
+                if width > request.resolution && t_lo >= 0.1 * width {
+                    self.memory = 2.0 * width;
+                    Verdict::Proved { h: t_lo }
+                } else if width > request.resolution && t_hi < 0.2 * h {
+                    return Outcome::Again(2.0 * t_hi);
+                } else {
+                    self.memory = f64::INFINITY;
+                    Verdict::Event { guard, t_lo, t_hi }
+                }
+            }
+            None => {
+                let hc = reach * h;
+                self.memory = 0.25 * hc;
+                if t_lo >= 0.01 * hc {
+                    Verdict::Proved { h: t_lo }
+                } else {
+                    Verdict::Possible { guard, t_lo, t_clear: t_clear.unwrap_or(hc), hc }
+                }
+            }
+        })
+    }
+
+    fn accept(&mut self, request: &Request, h: f64, reach: f64) -> Verdict {
+        self.brackets.clear();
+        let proved = h * reach;
+        self.memory = if proved < request.h { 2.0 * proved } else { f64::INFINITY };
+        Verdict::Proved { h: proved }
+    }
+
+    /// How far beyond the point the enclosure of a state reaches by the time `s`, up and down.
+    fn need(&self, state: usize, q: usize, s: f64) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for k in (1..=q).rev() {
+            let ball = self.balls.state(state, k);
+            let radius = if k == q { self.remainder(ball.radius) } else { ball.at_point() };
+            let ends = [ball.mid + radius, radius - ball.mid];
+            for (sum, end) in sums.iter_mut().zip(ends) {
+                // Not by `max`, which would swallow NaN.
+                *sum = (*sum + if end <= 0.0 { 0.0 } else { end }) * s;
+            }
+        }
+        sums.map(|sum| sum * INFLATION)
+    }
+
+    fn remainder(&self, radius: [f64; 2]) -> f64 {
+        if self.has_fault(Fault::NoRemainder) { radius[0] } else { radius[1] }
+    }
+
+    /// True if the flow surely stays in the box up to `s`.
+    fn stays_in_box(&self, q: usize, s: f64) -> bool {
+        if self.has_fault(Fault::NoContainment) {
+            return true;
+        }
+        (0..self.balls.states()).all(|i| {
+            let (need, room) = (self.need(i, q, s), self.enclosure.room(i));
+            need[0] <= room[0] && need[1] <= room[1]
+        })
+    }
+
+    /// True if the Taylor polynomial is surely as close to the flow as asked, up to `s`.
+    fn is_accurate(&self, q: usize, s: f64, local: Option<Tolerance>) -> bool {
+        let Some(tolerance) = local else { return true };
+        (0..self.balls.states()).all(|i| {
+            let error = (1..=q).rev().fold(0.0, |sum, k| {
+                let ball = self.balls.state(i, k);
+                (sum + if k == q { ball.on_box() } else { ball.at_point() }) * s
+            });
+            error * INFLATION <= LOCAL_ERROR * tolerance.of(self.enclosure.point[i])
+        })
+    }
+
+    /// How far the flow surely stays in the box, as a part of the step.
+    fn reach(&self, q: usize, local: Option<Tolerance>) -> f64 {
+        let holds = |s: f64| self.stays_in_box(q, s) && self.is_accurate(q, s, local);
+        if holds(1.0) {
+            return 1.0;
+        }
+        let (mut inside, mut outside) = (0.0, 1.0);
+        for _ in 0..10 {
+            let middle = 0.5 * (inside + outside);
+            if holds(middle) { inside = middle } else { outside = middle }
+        }
+        inside
+    }
+
+    /// Gives room where a step of `s` needs more than there is; `ratio` is its length in scales.
+    fn widen(&mut self, q: usize, s: f64, ratio: f64) {
+        for i in 0..self.balls.states() {
+            let (need, room) = (self.need(i, q, s), self.enclosure.room(i));
+            let missing = [0, 1].map(|side| if need[side] <= room[side] { 0.0 } else { need[side] });
+            self.enclosure.widen(i, missing, ratio);
+        }
+    }
+
+    /// True if every guard surely keeps its sign on the whole step, proved to order `q`.
+    fn all_keep(&mut self, guards: &[Watch], q: usize) -> bool {
+        guards.iter().enumerate().all(|(i, &watch)| {
+            self.keeps_on_box(i, watch) == Some(true)
+                || self.balls.watched_range(i).is_ok() && {
+                    self.enclose_guard(i, watch, q);
+                    self.upper_stays_negative()
+                }
+        })
+    }
+
+    /// Whether a guard's range on the box has only the sign to be kept.
+    fn keeps_on_box(&self, guard: usize, watch: Watch) -> Option<bool> {
+        let range = self.balls.watched_range(guard).ok()?;
+        let keeps = match watch.sign {
+            Sign::Negative => range.hi() < 0.0,
+            Sign::Positive => range.lo() > 0.0,
+            Sign::Zero => false,
+        };
+        Some(keeps && !watch.from_zero)
+    }
+
+    /// Polynomials between which a guard, turned so that it must stay negative, lies on the step.
+    /// One that starts at zero is divided by the time.
+    fn enclose_guard(&mut self, guard: usize, watch: Watch, q: usize) {
+        self.balls.extend_watched(guard, q);
+        let turn = -watch.sign.value();
+        self.upper.clear();
+        self.lower.clear();
+        for k in usize::from(watch.from_zero)..=q {
+            let ball = self.balls.watched(guard, k);
+            let radius = if k == q { self.remainder(ball.radius) } else { ball.at_point() };
+            self.upper.push(above(turn * ball.mid, radius));
+            self.lower.push(-above(-turn * ball.mid, radius));
+        }
+    }
+
+    fn upper_stays_negative(&mut self) -> bool {
+        self.upper[0] < 0.0 && (excludes_zero(&self.upper) || self.finder.first_root(&self.upper).is_none())
+    }
+
+    fn find_brackets(&mut self, guards: &[Watch], q: usize, h: f64, reach: f64) -> Result<(), Obstacle> {
+        self.brackets.clear();
+        for (guard, &watch) in guards.iter().enumerate() {
+            if self.keeps_on_box(guard, watch) == Some(true) {
+                continue;
+            }
+            self.balls.watched_range(guard)?;
+            self.enclose_guard(guard, watch, q);
+            let bracket = self.bracket(reach);
+            if let Some((lo, hi, clear)) = bracket {
+                let time = |s: f64| s * h;
+                let (t_lo, t_hi, t_clear) = (time(lo), hi.map(time), clear.map(time));
+                self.brackets.push(Bracket { guard, t_lo, t_hi, t_clear });
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the guard enclosed last may change up to `reach`: the end of the part on which it is
+    /// negative, a place at which it is positive, and one at which it is negative again.
+    fn bracket(&mut self, reach: f64) -> Option<(f64, Option<f64>, Option<f64>)> {
+        let (lo, clear) = if self.upper[0] < 0.0 {
+            let first = self.finder.first_root(&self.upper).filter(|root| root.lo < reach)?;
+            (self.certain_before(first.lo), self.certain_after(Sign::Negative, first.hi, reach))
+        } else {
+            (0.0, self.certain_after(Sign::Negative, 0.0, reach))
+        };
+        let hi = self.first_positive(lo, reach);
+        Some((lo, hi, clear))
+    }
+
+    /// The last place up to `s` at which the upper bound is surely negative, having been so before.
+    fn certain_before(&self, s: f64) -> f64 {
+        let mut back = UNIT;
+        let mut at = s;
+        while !is_certain(&self.upper, at, -1.0) {
+            back *= 2.0;
+            if back >= 1.0 {
+                return 0.0;
+            }
+            at = s * (1.0 - back);
+        }
+        at
+    }
+
+    /// The first place from `lo` on at which the lower bound is surely positive.
+    fn first_positive(&mut self, lo: f64, reach: f64) -> Option<f64> {
+        if self.lower[0] > 0.0 {
+            return Some(0.0);
+        }
+        let mut roots = std::mem::take(&mut self.roots);
+        self.finder.roots(&self.lower, &mut roots);
+        let wrong = self.has_fault(Fault::WrongMargin);
+        let rising = roots.iter().filter(|root| root.after == Sign::Positive && root.lo < reach);
+        let found = rising.into_iter().find_map(|root| {
+            if wrong { Some(root.lo) } else { self.certain_after(Sign::Positive, root.hi.max(lo), reach) }
+        });
+        self.roots = roots;
+        found
+    }
+
+    /// A place just after `s` at which a bound surely has a sign: the upper one if negative, the
+    /// lower one if positive.
+    fn certain_after(&self, sign: Sign, s: f64, reach: f64) -> Option<f64> {
+        let bound = if sign == Sign::Negative { &self.upper } else { &self.lower };
+        let mut ahead = 0.0;
+        while s + ahead <= reach {
+            if is_certain(bound, s + ahead, sign.value()) {
+                return Some(s + ahead);
+            }
+            ahead = (2.0 * ahead).max(UNIT * s.max(1e-3));
+        }
+        None
+    }
+
+    #[cfg(test)]
+    fn has_fault(&self, fault: Fault) -> bool {
+        self.fault == Some(fault)
+    }
+
+    #[cfg(not(test))]
+    fn has_fault(&self, _: Fault) -> bool {
+        false
+    }
+}
+
+/// What tests can break, to see that it is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    NoRemainder,
+    NoContainment,
+    WrongMargin,
+}
+
+enum Outcome {
+    Decided(Verdict),
+    /// Try a shorter step.
+    Again(f64),
+    /// A function is in the way.
+    Blocked(Obstacle),
+}
+
+/// x + radius, rounded up.
+fn above(x: f64, radius: f64) -> f64 {
+    (x + radius).next_up()
+}
+
+/// True if the polynomial surely has the sign at `s`, and at the time `s` stands for, which is
+/// rounded once more.
+fn is_certain(c: &[f64], s: f64, sign: f64) -> bool {
+    let value = evaluate_with_magnitude(c, s);
+    let margin = (6 * c.len() + 16) as f64 * UNIT * value.magnitude;
+    sign * value.value > margin
+}
+
+/// A box about the step, guessed from the first coefficients.
+#[derive(Clone, Debug)]
+struct BoxGuess {
+    point: Vec<f64>,
+    bounds: Vec<Interval>,
+    /// Up and down, from the coefficients.
+    moves: Vec<[f64; 2]>,
+    /// What was found to be needed, per scale of the coefficients.
+    extra: Vec<[f64; 2]>,
+}
+
+impl BoxGuess {
+    fn new(states: usize) -> BoxGuess {
+        BoxGuess {
+            point: vec![0.0; states],
+            bounds: vec![Interval::point(0.0); states],
+            moves: vec![[0.0; 2]; states],
+            extra: vec![[0.0; 2]; states],
+        }
+    }
+
+    fn start(&mut self, states: StateMatrix) {
+        self.point.copy_from_slice(states.order(0));
+        self.extra.fill([0.0; 2]);
+    }
+
+    /// The moves of the first three orders with some room, for a step of `ratio` scales.
+    fn guess(&mut self, states: StateMatrix, ratio: f64) {
+        self.moves.fill([0.0; 2]);
+        let mut power = 1.0;
+        for k in 1..=3 {
+            power *= ratio;
+            for (sides, &c) in self.moves.iter_mut().zip(states.order(k)) {
+                sides[usize::from(c < 0.0)] += (c * power).abs();
+            }
+        }
+        let widest = self.moves.iter().fold(0.0_f64, |a, sides| a.max(sides[0] + sides[1]));
+        for i in 0..self.point.len() {
+            let x = self.point[i];
+            let whole = self.moves[i][0] + self.moves[i][1];
+            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-13 * x.abs();
+            let room = [0, 1].map(|side| {
+                (1.3 * self.moves[i][side] + 0.1 * whole + slack).max(self.extra[i][side] * ratio)
+            });
+            self.bounds[i] = Interval::new(x - room[1], x + room[0]);
+        }
+    }
+
+    /// How far the box reaches beyond the point, rounded down.
+    fn room(&self, state: usize) -> [f64; 2] {
+        let (bounds, x) = (self.bounds[state], self.point[state]);
+        [bounds.hi() - x, x - bounds.lo()].map(|room| room * (1.0 - 4.0 * UNIT))
+    }
+
+    fn widen(&mut self, state: usize, need: [f64; 2], ratio: f64) {
+        for side in 0..2 {
+            let wider = 1.25 * need[side] / ratio;
+            if wider.is_finite() {
+                self.extra[state][side] = self.extra[state][side].max(wider);
+            }
+        }
+    }
+}
