@@ -5,7 +5,8 @@
 //! what earlier blocks wrote, states, time, and slots that nothing writes, which are constant
 //! during a step.
 
-use crate::program::Program;
+use crate::graph::{Binary, Unary};
+use crate::program::{Op, Program, Reg};
 use crate::vm::Departure;
 use std::sync::Arc;
 
@@ -102,6 +103,28 @@ impl FlowPlan {
         })
     }
 
+    /// True for each slot that is a polynomial in states and time. On a step its truncation is no
+    /// worse than that of the states it is made of.
+    pub fn polynomials(&self) -> Vec<bool> {
+        let mut kinds = vec![Kind::Constant; self.slots];
+        kinds[self.time_slot as usize] = Kind::Polynomial;
+        self.states.iter().for_each(|&(state, _)| kinds[state as usize] = Kind::Polynomial);
+        let mut registers = Vec::new();
+        for block in &self.blocks {
+            let program = &block.program;
+            registers.clear();
+            registers.extend(block.inputs.iter().map(|&slot| kinds[slot as usize]));
+            registers.resize(program.first_op(), Kind::Constant);
+            for &op in program.ops() {
+                registers.push(Kind::of_op(op, |r| registers[r.index()]));
+            }
+            for (&slot, register) in block.outputs.iter().zip(program.outputs()) {
+                kinds[slot as usize] = registers[register.index()];
+            }
+        }
+        kinds.into_iter().map(|kind| kind != Kind::Other).collect()
+    }
+
     /// Checks that every slot exists and has one source that comes before its readers.
     pub fn check(&self) -> Result<(), PlanFault> {
         let mut source = vec![Source::Unwritten; self.slots];
@@ -141,6 +164,28 @@ impl FlowPlan {
             Some(&(_, derivative)) => Err(PlanFault::Slot(derivative)),
             None => Ok(()),
         }
+    }
+}
+
+/// How a quantity depends on the states.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Constant,
+    Polynomial,
+    Other,
+}
+
+impl Kind {
+    fn of_op(op: Op, of: impl Fn(Reg) -> Kind) -> Kind {
+        let greatest = op.operands().map(&of).max().unwrap_or(Kind::Constant);
+        let keeps = match op {
+            Op::Unary(Unary::Neg, _) | Op::Binary(Binary::Add | Binary::Sub | Binary::Mul, ..) => true,
+            Op::Powi(_, n) => n >= 0,
+            Op::Binary(Binary::Div, _, b) => of(b) == Kind::Constant,
+            Op::Select(c, ..) => of(c) == Kind::Constant,
+            _ => false,
+        };
+        if keeps || greatest == Kind::Constant { greatest } else { Kind::Other }
     }
 }
 

@@ -2,13 +2,17 @@
 //!
 //! The lowered programs of all blocks are joined: inputs become the rows that produce them, so what
 //! is left as input is time, the states and the constant slots. The rows keep the degrees of their
-//! blocks, hence give the same coefficients as the blocks evaluated one by one.
+//! blocks, hence give the same coefficients as the blocks evaluated one by one. Rows that several
+//! blocks compute alike are there once.
 
 use crate::JitError;
 use saltus_expr::jet::recurrence::Lock;
-use saltus_expr::jet::{JetNode, Lowered, Schedule};
+use saltus_expr::jet::{Degree, JetNode, LockRule, Lowered, Schedule};
 use saltus_expr::{FlowPlan, Op, Reg};
+use std::cell::Cell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 /// The joined rows of a plan.
 pub(crate) struct Fused {
@@ -77,6 +81,9 @@ impl Fused {
 struct Joining {
     fused: Fused,
     literals: HashMap<u64, Reg>,
+    locks: HashMap<LockRule, Lock>,
+    /// The first row of each group that was added.
+    groups: HashMap<Group, Reg>,
 }
 
 impl Joining {
@@ -110,7 +117,7 @@ impl Joining {
                 Reg((inputs + constants.len() - 1) as u32)
             });
         }
-        degrees.resize(inputs + constants.len(), saltus_expr::jet::Degree::CONSTANT);
+        degrees.resize(inputs + constants.len(), Degree::CONSTANT);
         let rows = Lowered {
             inputs,
             constants,
@@ -130,35 +137,100 @@ impl Joining {
             derivatives: Vec::new(),
             unchanging: Vec::new(),
         };
-        Joining { fused, literals }
+        Joining { fused, literals, locks: HashMap::new(), groups: HashMap::new() }
     }
 
     fn row(&self, slot: u32) -> Reg {
         self.fused.slot_rows[slot as usize].expect("a checked plan writes before it reads")
     }
 
-    /// Adds the nodes of a block; returns the rows of its outputs.
+    /// Adds the nodes of a block that are not there yet; returns the rows of its outputs.
     fn append(&mut self, block: &Lowered, inputs: &[Reg]) -> Vec<Reg> {
-        let rows = &mut self.fused.rows;
-        let first = rows.degrees.len();
-        let (locks, tables) = (rows.locks.len() as u32, rows.tables.len() as u32);
-        let literals = &self.literals;
-        let row = |r: Reg| match r.index() {
-            i if i < block.inputs => inputs[i],
-            i if i < block.first_node() => literals[&block.constants[i - block.inputs].to_bits()],
-            i => Reg((first + i - block.first_node()) as u32),
-        };
-        for node in &block.nodes {
-            let start = node.start.map(|op| shift_tables(op.map(row), tables));
-            let rule = node.rule.map(row, |lock| Lock(lock.0 + locks));
-            rows.nodes.push(JetNode { start, rule });
-            rows.starts.push(start.is_some());
+        let tables = self.fused.rows.tables.len() as u32;
+        self.fused.rows.tables.extend(block.tables.iter().cloned());
+        let mut row_of = inputs.to_vec();
+        row_of.extend(block.constants.iter().map(|c| self.literals[&c.to_bits()]));
+        while row_of.len() < block.rows() {
+            let group = group_at(block, &row_of, tables);
+            let first = self.rows_of(group.clone());
+            row_of.extend((0..group.len() as u32).map(|i| Reg(first.0 + i)));
         }
-        rows.degrees.extend_from_slice(&block.degrees[block.first_node()..]);
-        rows.locks.extend(block.locks.iter().map(|lock| lock.map(row, tables)));
-        rows.tables.extend(block.tables.iter().cloned());
-        block.outputs.iter().map(|&r| row(r)).collect()
+        block.outputs.iter().map(|r| row_of[r.index()]).collect()
     }
+
+    /// The first row of a group, which is added if it is new.
+    fn rows_of(&mut self, group: Group) -> Reg {
+        let rows = &mut self.fused.rows;
+        let first = Reg(rows.degrees.len() as u32);
+        match self.groups.entry(group) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(place) => {
+                for member in place.key().iter() {
+                    let row = |r: Reg| if r.0 < OWN { r } else { Reg(first.0 + (r.0 - OWN)) };
+                    let mut lock = |rule: LockRule| {
+                        *self.locks.entry(rule).or_insert_with(|| {
+                            rows.locks.push(rule);
+                            Lock(rows.locks.len() as u32 - 1)
+                        })
+                    };
+                    let locks = member.locks.map(|rule| rule.map(|rule| lock(rule.map(row, 0))));
+                    let start = member.node.start.map(|op| op.map(row));
+                    let rule = member.node.rule.map(row, |l| locks[l.0 as usize].unwrap_or(l));
+                    rows.nodes.push(JetNode { start, rule });
+                    rows.starts.push(start.is_some());
+                    rows.degrees.push(member.degree);
+                }
+                *place.insert(first)
+            }
+        }
+    }
+}
+
+/// Rows of a group itself are numbered from here.
+const OWN: u32 = 1 << 30;
+
+/// A node as part of a group.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Member {
+    node: JetNode,
+    degree: Degree,
+    /// What the locks of the rule hold; the rule names them by their position here.
+    locks: [Option<LockRule>; 3],
+}
+
+/// Neighbouring nodes that refer to each other, like a sine and its cosine; most nodes are alone.
+/// Equal groups give equal coefficients: what a guard and a flow both contain is computed once.
+type Group = Rc<[Member]>;
+
+/// Collects the group that begins at the first node without a row.
+fn group_at(block: &Lowered, row_of: &[Reg], tables: u32) -> Group {
+    let start = row_of.len();
+    let row =
+        |r: Reg| row_of.get(r.index()).copied().unwrap_or_else(|| Reg(OWN + (r.index() - start) as u32));
+    let mut members = Vec::new();
+    let mut end = start + 1;
+    while start + members.len() < end {
+        let index = start + members.len();
+        let node = block.nodes[index - block.first_node()];
+        let furthest = Cell::new(end);
+        let see = |r: Reg| {
+            furthest.set(furthest.get().max(r.index() + 1));
+            row(r)
+        };
+        let (locks, used) = (Cell::new([None; 3]), Cell::new(0));
+        let lock = |l: Lock| {
+            let (mut list, position) = (locks.get(), used.get());
+            list[position] = Some(block.locks[l.0 as usize].map(see, tables));
+            locks.set(list);
+            used.set(position + 1);
+            Lock(position as u32)
+        };
+        let start = node.start.map(|op| shift_tables(op.map(see), tables));
+        let node = JetNode { start, rule: node.rule.map(see, lock) };
+        members.push(Member { node, degree: block.degrees[index], locks: locks.get() });
+        end = furthest.get();
+    }
+    members.into()
 }
 
 fn shift_tables(op: Op, by: u32) -> Op {

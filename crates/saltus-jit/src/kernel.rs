@@ -60,9 +60,11 @@ fn sum(x: Option<Four>, y: Four) -> Four {
 }
 
 /// Old terms of products: for each lane those of a b at order k >= 2. A block of `a` and of `b` has
-/// `4 * span` numbers; there is one result per lane.
+/// `4 * span` numbers; there is one result per lane. An order `K` known beforehand takes the place of
+/// `k`: its sums are written out; 0 is none.
 #[inline(always)]
-fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+fn products<const K: usize>(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+    let k = if K > 0 { K } else { k };
     let block = 4 * span;
     let blocks = old.len() / 4;
     assert!(k >= 2 && k < span && a.len() >= blocks * block && b.len() >= blocks * block);
@@ -78,9 +80,10 @@ fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
     }
 }
 
-/// Old terms of squares: for each lane those of a a at order k >= 2.
+/// Old terms of squares: for each lane those of a a at order k >= 2; `K` as for products.
 #[inline(always)]
-fn squares(a: &[f64], old: &mut [f64], span: usize, k: usize) {
+fn squares<const K: usize>(a: &[f64], old: &mut [f64], span: usize, k: usize) {
+    let k = if K > 0 { K } else { k };
     let block = 4 * span;
     assert!(k >= 2 && k < span && a.len() >= old.len() / 4 * block);
     let mut a = a.as_ptr();
@@ -140,35 +143,60 @@ unsafe fn some_rows<const N: usize>(matrix: &[f64], x: &[f64], y: &mut [f64], ro
     N
 }
 
+/// a, b, results, span, order.
+type Products = fn(&[f64], &[f64], &mut [f64], usize, usize);
+/// a, results, span, order.
+type Squares = fn(&[f64], &mut [f64], usize, usize);
+
+/// Orders below this one have kernels of their own.
+const OWN_ORDERS: usize = 25;
+
+/// Calls a macro with all orders below [`OWN_ORDERS`], 0 standing for any; none is asked for 1.
+macro_rules! for_own_orders {
+    ($kernel:ident) => {
+        for_own_orders!($kernel 0 0 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24)
+    };
+    ($kernel:ident $($k:literal)*) => { [$($kernel!($k)),*] };
+}
+
 /// The kernels for one width of vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
-    /// Old terms of products: a, b, results, span, order.
-    pub products: fn(&[f64], &[f64], &mut [f64], usize, usize),
-    /// Old terms of squares: a, results, span, order.
-    pub squares: fn(&[f64], &mut [f64], usize, usize),
+    products: &'static [Products; OWN_ORDERS],
+    squares: &'static [Squares; OWN_ORDERS],
     /// Matrix times vector: columns of the matrix, vector, result.
     pub matrix_vector: fn(&[f64], &[f64], &mut [f64]),
 }
 
+macro_rules! baseline_products {
+    ($k:literal) => {
+        |a, b, old, span, k| products::<$k>(a, b, old, span, k)
+    };
+}
+macro_rules! baseline_squares {
+    ($k:literal) => {
+        |a, old, span, k| squares::<$k>(a, old, span, k)
+    };
+}
+
 const BASELINE: Kernels = Kernels {
-    products: |a, b, old, span, k| products(a, b, old, span, k),
-    squares: |a, old, span, k| squares(a, old, span, k),
+    products: &for_own_orders!(baseline_products),
+    squares: &for_own_orders!(baseline_squares),
     matrix_vector: |matrix, x, y| matrix_vector(matrix, x, y),
 };
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::Kernels;
+    use super::{Kernels, OWN_ORDERS, Products, Squares};
 
     #[target_feature(enable = "avx2")]
-    fn products(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
-        super::products(a, b, old, span, k);
+    fn products<const K: usize>(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+        super::products::<K>(a, b, old, span, k);
     }
 
     #[target_feature(enable = "avx2")]
-    fn squares(a: &[f64], old: &mut [f64], span: usize, k: usize) {
-        super::squares(a, old, span, k);
+    fn squares<const K: usize>(a: &[f64], old: &mut [f64], span: usize, k: usize) {
+        super::squares::<K>(a, old, span, k);
     }
 
     #[target_feature(enable = "avx2")]
@@ -176,13 +204,27 @@ mod wide {
         super::matrix_vector(matrix, x, y);
     }
 
+    macro_rules! wide_products {
+        ($k:literal) => {
+            // SAFETY: the kernels are handed out only where the machine has the feature.
+            |a, b, old, span, k| unsafe { products::<$k>(a, b, old, span, k) }
+        };
+    }
+    macro_rules! wide_squares {
+        ($k:literal) => {
+            // SAFETY: the kernels are handed out only where the machine has the feature.
+            |a, old, span, k| unsafe { squares::<$k>(a, old, span, k) }
+        };
+    }
+
+    const PRODUCTS: [Products; OWN_ORDERS] = for_own_orders!(wide_products);
+    const SQUARES: [Squares; OWN_ORDERS] = for_own_orders!(wide_squares);
+
     /// The kernels for machines with AVX2, if this is one.
     pub fn kernels() -> Option<Kernels> {
         is_x86_feature_detected!("avx2").then_some(Kernels {
-            // SAFETY: the machine has the feature.
-            products: |a, b, old, span, k| unsafe { products(a, b, old, span, k) },
-            // SAFETY: the machine has the feature.
-            squares: |a, old, span, k| unsafe { squares(a, old, span, k) },
+            products: &PRODUCTS,
+            squares: &SQUARES,
             // SAFETY: the machine has the feature.
             matrix_vector: |matrix, x, y| unsafe { matrix_vector(matrix, x, y) },
         })
@@ -198,6 +240,18 @@ impl Kernels {
         }
         BASELINE
     }
+
+    /// Old terms of products at order k >= 2.
+    #[inline]
+    pub fn products(&self, a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+        self.products[if k < OWN_ORDERS { k } else { 0 }](a, b, old, span, k);
+    }
+
+    /// Old terms of squares at order k >= 2.
+    #[inline]
+    pub fn squares(&self, a: &[f64], old: &mut [f64], span: usize, k: usize) {
+        self.squares[if k < OWN_ORDERS { k } else { 0 }](a, old, span, k);
+    }
 }
 
 #[cfg(test)]
@@ -206,19 +260,19 @@ mod tests {
 
     #[test]
     fn width_does_not_show() {
-        let (wide, span, lanes) = (Kernels::detect(), 25, 12);
+        let (wide, span, lanes) = (Kernels::detect(), OWN_ORDERS + 3, 12);
         let a: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 0.7).sin()).collect();
         let b: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 1.3).cos()).collect();
         let at = |lane: usize, k: usize| lane / 4 * 4 * span + 4 * k + lane % 4;
         for k in 2..span {
             let (mut x, mut y) = (vec![0.0; lanes], vec![0.0; lanes]);
-            (wide.products)(&a, &b, &mut x, span, k);
-            (BASELINE.products)(&a, &b, &mut y, span, k);
+            wide.products(&a, &b, &mut x, span, k);
+            BASELINE.products(&a, &b, &mut y, span, k);
             assert_eq!(x, y);
             let direct: f64 = (1..k).map(|j| a[at(5, j)] * b[at(5, k - j)]).sum();
             assert!((x[5] - direct).abs() < 1e-13);
-            (wide.squares)(&a, &mut x, span, k);
-            (BASELINE.squares)(&a, &mut y, span, k);
+            wide.squares(&a, &mut x, span, k);
+            BASELINE.squares(&a, &mut y, span, k);
             assert_eq!(x, y);
             let direct: f64 = (1..k).map(|j| a[at(11, j)] * a[at(11, k - j)]).sum();
             assert!((x[11] - direct).abs() < 1e-13);

@@ -258,11 +258,11 @@ impl Split {
         if k > 1 && self.a.blocks > 0 {
             let (rows, old) = memory.split_at_mut(self.old_products);
             let old = &mut old[..4 * self.a.blocks];
-            (kernels.products)(&rows[self.a.range()], &rows[self.b.range()], old, span, k);
+            kernels.products(&rows[self.a.range()], &rows[self.b.range()], old, span, k);
         }
         if k > 1 && self.s.blocks > 0 {
             let (rows, old) = memory.split_at_mut(self.old_squares);
-            (kernels.squares)(&rows[self.s.range()], &mut old[..4 * self.s.blocks], span, k);
+            kernels.squares(&rows[self.s.range()], &mut old[..4 * self.s.blocks], span, k);
         }
         for matrix in &self.matrices {
             self.multiply(kernels, matrix, memory, k);

@@ -144,7 +144,7 @@ pub fn excludes_zero(c: &[f64]) -> bool {
     let Some((&first, rest)) = c.split_first() else { return false };
     let noise = noise_factor(rest.len());
     let others = sum_of_magnitudes(rest);
-    if first.abs() * (1.0 - noise) > others * (1.0 + noise) {
+    if outweighs(first, others, rest.len()) {
         return true;
     }
     if !others.is_finite() || first == 0.0 || !first.is_finite() {
@@ -157,6 +157,13 @@ pub fn excludes_zero(c: &[f64]) -> bool {
         if sum < 0.0 { sum } else { 0.0 }
     });
     first.abs() * (1.0 - noise) + least > 0.0
+}
+
+/// True if a constant term certainly outweighs `count` other terms whose magnitudes have this sum.
+#[inline]
+pub fn outweighs(first: f64, others: f64, count: usize) -> bool {
+    let noise = noise_factor(count);
+    first.abs() * (1.0 - noise) > others * (1.0 + noise)
 }
 
 /// Four sums side by side, since each waits for its last addition.

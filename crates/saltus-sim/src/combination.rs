@@ -50,8 +50,10 @@ pub(crate) struct Combination {
     pub edges: Vec<u32>,
     /// Active rules with ticks.
     pub timed: Vec<u32>,
-    /// Active atoms whose quantity is not a polynomial in time of known degree; they bound the step.
+    /// Slots of active atoms that are no polynomials of states and time; they bound the step too.
     pub unbounded: Vec<u32>,
+    /// True if all states and atoms are polynomials in time of known degree.
+    pub is_exact: bool,
     /// Highest order that any state's polynomial can have.
     pub degree: usize,
     /// Signals, derivatives and atoms, in order.
@@ -59,6 +61,8 @@ pub(crate) struct Combination {
     pub jets: Box<dyn Jets>,
     /// Active atoms; their positions here index signs and polynomials.
     pub atoms: Vec<AtomId>,
+    /// The slot of each active atom.
+    pub atom_slots: Vec<u32>,
     /// Position of each atom of the code in `atoms`, or `u32::MAX`.
     pub position: Vec<u32>,
     pub watches: Vec<Watch>,
@@ -190,9 +194,11 @@ fn assemble(
         edges: Vec::new(),
         timed: Vec::new(),
         unbounded: Vec::new(),
+        is_exact: false,
         degree: 0,
         jets,
         atoms: Vec::new(),
+        atom_slots: Vec::new(),
         position: vec![u32::MAX; code.atoms.len()],
         watches: Vec::new(),
         watchers: Vec::new(),
@@ -268,12 +274,6 @@ fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
 }
 
 impl Combination {
-    /// True if a state or guard is not a polynomial of bounded degree, so that its error must be
-    /// estimated from the last coefficients.
-    pub fn has_unbounded_rows(&self, order: usize) -> bool {
-        self.degree == order || !self.unbounded.is_empty()
-    }
-
     /// Replaces the virtual machine by native code with the same results; false if there is none.
     #[cfg(feature = "native")]
     pub fn go_native(&mut self, order: usize) -> bool {
@@ -321,10 +321,11 @@ impl Combination {
     fn bound_degrees(&mut self, code: &Code, order: usize) {
         let degree = |slot: u32| self.jets.degree(slot).bound().map_or(order, |d| d.min(order));
         self.degree = self.plan.states.iter().map(|&(state, _)| degree(state)).max().unwrap_or(0);
-        let positions = 0..self.atoms.len() as u32;
-        let unbounded =
-            |p: &u32| self.jets.degree(code.atoms[self.atoms[*p as usize].index()].slot).bound().is_none();
-        self.unbounded = positions.filter(unbounded).collect();
+        self.atom_slots = self.atoms.iter().map(|a| code.atoms[a.index()].slot).collect();
+        let polynomial = self.plan.polynomials();
+        self.unbounded = self.atom_slots.iter().copied().filter(|&s| !polynomial[s as usize]).collect();
+        self.is_exact =
+            self.degree < order && self.atom_slots.iter().all(|&s| self.jets.degree(s).bound().is_some());
     }
 
     fn watch_block(&mut self, code: &Code, b: u32) {

@@ -7,7 +7,7 @@ use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_num::polynomial;
-use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
+use saltus_num::roots::{Root, excludes_zero, outweighs, sign_after_zero};
 use saltus_solve::taylor::{StepBound, first_scale};
 
 /// A step so many times longer than the scale of the coefficients asks for a new scale: small
@@ -36,7 +36,7 @@ impl Runner<'_> {
 
     /// Scales are powers of two, so that scaling loses no bits.
     fn set_scale(&mut self, scale: f64) {
-        self.scale = 0.5 * power_of_two_above(scale);
+        self.scale = power_of_two_above(scale);
     }
 
     /// Changes to native code when the combination has been expanded often enough.
@@ -69,10 +69,10 @@ impl Runner<'_> {
         match self.choose_length(remaining)? {
             Some(length) => {
                 // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
-                let exact = !self.combination().has_unbounded_rows(self.order);
+                let exact = self.combination().is_exact;
                 let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
                 self.begin_segment(unit, length);
-                self.copy_states(unit / self.scale);
+                self.borrow_states(unit / self.scale);
                 self.find_roots(unit / self.scale);
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
@@ -127,7 +127,7 @@ impl Runner<'_> {
                 continue;
             }
             let length = (ratio * self.scale).min(remaining);
-            let estimated = self.combination().has_unbounded_rows(self.order);
+            let estimated = !self.combination().is_exact;
             if estimated && ratio > GREATEST_RATIO && self.scale < remaining {
                 self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));
                 self.jets_fresh = false;
@@ -146,10 +146,10 @@ impl Runner<'_> {
         let combination = self.combinations.get(self.current);
         let mut bound = StepBound::new(self.order);
         bound.states(combination.jets.states(), combination.degree, self.tolerance);
-        for &p in &combination.unbounded {
-            let atom = &self.code.atoms[combination.atoms[p as usize].index()];
-            combination.jets.row(atom.slot, &mut self.row);
-            bound.quantity(&self.row, self.tolerance);
+        for &slot in &combination.unbounded {
+            let [a, b, c, d] =
+                [0, 1, self.order - 1, self.order].map(|k| combination.jets.coefficient(slot, k));
+            bound.quantity([a, b], [c, d], self.tolerance);
         }
         bound.ratio()
     }
@@ -183,21 +183,32 @@ impl Runner<'_> {
         self.ending(Status::LeftDomain, reason, Some(hint.into()), None)
     }
 
-    fn copy_states(&mut self, ratio: f64) {
+    /// The states of the segment are those of the jets, until these are computed anew.
+    fn borrow_states(&mut self, ratio: f64) {
         let combination = self.combinations.get(self.current);
-        let states = combination.jets.states();
         let segment = &mut self.segment;
         segment.ratio = ratio;
         segment.states = combination.plan.states.len();
-        segment.stride = states.stride();
+        segment.stride = combination.jets.states().stride();
         segment.orders = combination.degree + 1;
         segment.coefficients.clear();
-        segment.coefficients.extend_from_slice(&states.data()[..segment.orders * segment.stride]);
+    }
+
+    /// Copies what the segment has borrowed.
+    pub fn own_states(&mut self) {
+        let segment = &mut self.segment;
+        if segment.coefficients.is_empty() {
+            let states = self.combinations.get(self.current).jets.states();
+            segment.coefficients.extend_from_slice(&states.data()[..segment.orders * segment.stride]);
+        }
     }
 
     /// Isolates the zeros of all guards on the step.
     fn find_roots(&mut self, ratio: f64) {
         for p in 0..self.combination().atoms.len() {
+            if self.clearly_keeps_sign(p, ratio) {
+                continue;
+            }
             self.load_row(p, ratio);
             let length = self.row_length(p);
             let (value, sign) = (self.row[0], self.signs[p]);
@@ -217,6 +228,18 @@ impl Runner<'_> {
         }
     }
 
+    /// True if the constant term of an atom outweighs all others on a longer step than this one.
+    fn clearly_keeps_sign(&self, p: usize, ratio: f64) -> bool {
+        if ratio > 1.0 || !self.parabolas.is_empty() {
+            return false;
+        }
+        let combination = self.combination();
+        let slot = combination.atom_slots[p];
+        let (first, others, count) = combination.jets.weights(slot);
+        let sign = self.signs[p].now;
+        sign != 0 && sign == sign_of(first) && outweighs(first, others, count)
+    }
+
     /// Puts the polynomial of an atom over the unit of the segment into `row`.
     fn load_row(&mut self, p: usize, ratio: f64) {
         if let Some(parabola) = self.parabolas.get(p) {
@@ -224,7 +247,7 @@ impl Runner<'_> {
             return;
         }
         let combination = self.combinations.get(self.current);
-        let slot = self.code.atoms[combination.atoms[p].index()].slot;
+        let slot = combination.atom_slots[p];
         combination.jets.row(slot, &mut self.row);
         let length = combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1;
         polynomial::scale(&mut self.row[..length], ratio);
@@ -235,7 +258,7 @@ impl Runner<'_> {
             return 3;
         }
         let combination = self.combination();
-        let slot = self.code.atoms[combination.atoms[p].index()].slot;
+        let slot = combination.atom_slots[p];
         combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1
     }
 

@@ -5,12 +5,12 @@
 //! stops at the first set at which something happens, at a tick, or at the end of the step. Roots past
 //! the end of the step are left to the next one.
 
-use crate::combination::Watch;
+use crate::combination::{Combination, Watch};
 use crate::compile::{Edge, EdgeKind, Effect, Signs, When};
 use crate::options::{Policy, Recording};
 use crate::report::Stamp;
 use crate::runner::Runner;
-use crate::segment::{Crossing, StepRoot};
+use crate::segment::{Crossing, Segment, StepRoot};
 use saltus_expr::{Expr, Node};
 use std::collections::HashSet;
 
@@ -189,7 +189,7 @@ impl Runner<'_> {
     }
 
     /// Nothing happened at a set of roots: from here on the signs are those after it, and edges
-    /// whose formula is false are armed.
+    /// that have become false are armed, those of transitions that have become true are over.
     fn settle_signs(&mut self, first: usize, end: usize) {
         for k in first..end {
             let Crossing::Atom(p, _) = self.segment.roots[k].crossing else { continue };
@@ -200,10 +200,8 @@ impl Runner<'_> {
             let Crossing::Atom(p, _) = self.segment.roots[k].crossing else { continue };
             for w in 0..self.combination().watchers[p as usize].len() {
                 let watch = self.combination().watchers[p as usize][w];
-                let Watch::Rule(r) = self.combination().watches[watch as usize] else { continue };
-                let When::Edge { formula, .. } = &self.code.rules[r as usize].when else { continue };
-                if !self.holds_after(formula) {
-                    self.armed[r as usize] = true;
+                if let Watch::Rule(r) = self.combination().watches[watch as usize] {
+                    self.pass_edge(r);
                 }
             }
         }
@@ -227,6 +225,7 @@ impl Runner<'_> {
 
     /// Moves to a place on the segment that is an instant.
     pub fn move_to(&mut self, t: f64, s: f64) {
+        self.own_states();
         self.place_states(s);
         self.segment.cursor = s;
         self.stamp = Stamp { t, n: 0, i: 0 };
@@ -253,8 +252,9 @@ impl Runner<'_> {
     }
 
     fn place_states(&mut self, s: f64) {
-        self.segment.evaluate(s, &mut self.scratch);
         let combination = self.combinations.get(self.current);
+        let coefficients = coefficients(&self.segment, combination);
+        self.segment.evaluate(coefficients, s, &mut self.scratch);
         for (&(slot, _), &value) in combination.plan.states.iter().zip(&self.scratch) {
             self.env[slot as usize] = value;
         }
@@ -262,14 +262,21 @@ impl Runner<'_> {
 
     /// Appends the flow since the last record to the trace.
     pub fn record_flow(&mut self) {
-        let segment = &mut self.segment;
+        let segment = &self.segment;
         let span = segment.recorded..self.stamp.t;
         if self.options.recording != Recording::All || segment.states + segment.orders == 0 || span.is_empty()
         {
             return;
         }
-        segment.recorded = span.end;
-        let rows = (0..segment.orders).map(|k| segment.row(k));
-        self.trace.push_segment(segment.origin, span, segment.h / segment.ratio, rows);
+        let data = coefficients(segment, self.combinations.get(self.current));
+        let rows =
+            (0..segment.orders).map(|k| &data[k * segment.stride..k * segment.stride + segment.states]);
+        self.trace.push_segment(segment.origin, span.clone(), segment.h / segment.ratio, rows);
+        self.segment.recorded = span.end;
     }
+}
+
+/// The coefficients of the states on the segment: its own, or those of the jets.
+fn coefficients<'a>(segment: &'a Segment, combination: &'a Combination) -> &'a [f64] {
+    if segment.coefficients.is_empty() { combination.jets.states().data() } else { &segment.coefficients }
 }

@@ -36,7 +36,8 @@ pub(crate) struct Segment {
     pub cursor: f64,
     /// The time from which it is not yet in the trace.
     pub recorded: f64,
-    /// Coefficients of the states, `stride` numbers per order, in powers of s times `ratio`.
+    /// Coefficients of the states, `stride` numbers per order, in powers of s times `ratio`; none
+    /// while they are those of the jets.
     pub coefficients: Vec<f64>,
     pub ratio: f64,
     pub states: usize,
@@ -48,22 +49,17 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// The coefficients of order k.
-    pub fn row(&self, k: usize) -> &[f64] {
-        &self.coefficients[k * self.stride..k * self.stride + self.states]
-    }
-
-    /// Values of all states at `s`.
-    pub fn evaluate(&self, s: f64, values: &mut Vec<f64>) {
+    /// Values of all states at `s`, given their coefficients.
+    pub fn evaluate(&self, coefficients: &[f64], s: f64, values: &mut Vec<f64>) {
         let s = s * self.ratio;
         values.resize(self.stride, 0.0);
         let (fours, rest) = values.as_chunks_mut::<4>();
         for (g, four) in fours.iter_mut().enumerate() {
-            *four = horner(&self.coefficients, self.stride, self.orders, 4 * g, s);
+            *four = horner(coefficients, self.stride, self.orders, 4 * g, s);
         }
         let first = self.stride - rest.len();
         for (i, value) in rest.iter_mut().enumerate() {
-            [*value] = horner(&self.coefficients, self.stride, self.orders, first + i, s);
+            [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
         }
     }
 

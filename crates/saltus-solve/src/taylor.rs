@@ -46,6 +46,8 @@ impl Tolerance {
 #[derive(Clone, Copy, Debug)]
 pub struct StepBound {
     order: usize,
+    /// 1 / k for k = order - 1 and k = order.
+    inverses: [f64; 2],
     /// Largest |c_k| / tolerance for k = order - 1 and k = order.
     worst: [f64; 2],
     /// A sum that is finite if all coefficients that were looked at are. What is not finite at a
@@ -56,7 +58,7 @@ pub struct StepBound {
 impl StepBound {
     /// A bound that knows nothing yet.
     pub fn new(order: usize) -> Self {
-        Self { order, worst: [0.0; 2], total: 0.0 }
+        Self { order, inverses: [order - 1, order].map(|k| 1.0 / k as f64), worst: [0.0; 2], total: 0.0 }
     }
 
     /// Takes the states into account; none has a coefficient above `degree`.
@@ -67,22 +69,31 @@ impl StepBound {
             self.total += (2..=degree).flat_map(|k| states.order(k)).map(|c| c.abs()).sum::<f64>();
             return;
         }
-        let last = states.order(self.order - 1).iter().zip(states.order(self.order));
-        for ((before, last), x) in last.zip(start) {
-            let weight = 1.0 / tolerance.of(*x);
-            let (before, last) = (before.abs() * weight, last.abs() * weight);
-            self.total += before + last;
-            self.worst = [self.worst[0].max(before), self.worst[1].max(last)];
+        let row = |k: usize| states.padded_order(k).as_chunks::<4>().0.iter();
+        let mut worst = [[0.0_f64; 4]; 2];
+        let mut total = [0.0; 4];
+        for ((x, before), last) in row(0).zip(row(self.order - 1)).zip(row(self.order)) {
+            for i in 0..4 {
+                let weight = 1.0 / tolerance.of(x[i]);
+                let (before, last) = (before[i].abs() * weight, last[i].abs() * weight);
+                total[i] += before + last;
+                worst[0][i] = if before > worst[0][i] { before } else { worst[0][i] };
+                worst[1][i] = if last > worst[1][i] { last } else { worst[1][i] };
+            }
+        }
+        self.total += total.iter().sum::<f64>();
+        for (greatest, four) in self.worst.iter_mut().zip(worst) {
+            *greatest = four.into_iter().fold(*greatest, f64::max);
         }
     }
 
-    /// Takes one more quantity into account, given all its coefficients. Its size is told by the
-    /// first two of them: where a series diverges the others are large whatever the quantity is.
-    pub fn quantity(&mut self, c: &[f64], tolerance: Tolerance) {
-        let size = c.iter().take(2).fold(0.0_f64, |a, x| a.max(x.abs()));
-        let weight = 1.0 / tolerance.of(size);
-        for (worst, k) in self.worst.iter_mut().zip([self.order - 1, self.order]) {
-            let error = c.get(k).map_or(0.0, |c| c.abs()) * weight;
+    /// Takes one more quantity into account, given its first two and its last two coefficients.
+    /// Its size is told by the first ones: where a series diverges the others are large whatever
+    /// the quantity is.
+    pub fn quantity(&mut self, first: [f64; 2], last: [f64; 2], tolerance: Tolerance) {
+        let weight = 1.0 / tolerance.of(first[0].abs().max(first[1].abs()));
+        for (worst, c) in self.worst.iter_mut().zip(last) {
+            let error = c.abs() * weight;
             self.total += error;
             *worst = worst.max(error);
         }
@@ -94,9 +105,11 @@ impl StepBound {
         if !self.total.is_finite() {
             return f64::NAN;
         }
-        let root =
-            |worst: f64, k: usize| if worst == 0.0 { f64::INFINITY } else { exp2(-log2(worst) / k as f64) };
-        SAFETY * root(self.worst[0], self.order - 1).min(root(self.worst[1], self.order))
+        let exponent = |i: usize| {
+            if self.worst[i] == 0.0 { f64::NEG_INFINITY } else { log2(self.worst[i]) * self.inverses[i] }
+        };
+        let steepest = exponent(0).max(exponent(1));
+        if steepest == f64::NEG_INFINITY { f64::INFINITY } else { SAFETY * exp2(-steepest) }
     }
 }
 
@@ -151,7 +164,7 @@ mod tests {
         }
         let tolerance = Tolerance { relative: 1e-8, absolute: 0.0 };
         let mut bound = StepBound::new(order);
-        bound.quantity(&c, tolerance);
+        bound.quantity([c[0], c[1]], [c[order - 1], c[order]], tolerance);
         let h = bound.ratio();
         assert!(c[order] * h.powi(12) < 1e-8 && c[order] * (h / 0.9).powi(13) > 1e-9 * 0.1);
     }

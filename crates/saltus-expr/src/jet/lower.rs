@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A row: its value at order 0 and its recurrence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct JetNode {
     /// The operation that gives the coefficient of order 0; rates have none.
     pub start: Option<Op>,

@@ -140,9 +140,31 @@ pub trait Jets {
     /// Copies the coefficients of a slot, as many as `out` has room for, at most order + 1.
     fn row(&self, slot: u32, out: &mut [f64]) {
         let place = self.layout().places[slot as usize];
-        let arena = self.arena();
-        for (k, value) in out.iter_mut().enumerate().take(self.order() + 1) {
-            *value = if place.degree.reaches(k) { arena[place.at(k)] } else { 0.0 };
+        let span = out.len().min(self.order() + 1);
+        let known = place.degree.bound().map_or(span, |d| span.min(d + 1));
+        let (known, rest) = out[..span].split_at_mut(known);
+        if place.stride == 1 {
+            known.copy_from_slice(&self.arena()[place.at(0)..place.at(known.len())]);
+        } else {
+            let coefficients = self.arena()[place.at(0)..].iter().step_by(place.stride.max(1) as usize);
+            known.iter_mut().zip(coefficients).for_each(|(to, &from)| *to = from);
         }
+        rest.fill(0.0);
+    }
+
+    /// The coefficient of order 0 of a slot, the sum of the magnitudes of the others, and how many
+    /// these are.
+    fn weights(&self, slot: u32) -> (f64, f64, usize) {
+        let place = self.layout().places[slot as usize];
+        let arena = &self.arena()[place.at(0)..];
+        let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order()));
+        let stride = place.stride.max(1) as usize;
+        let others = &arena[stride.min(arena.len())..];
+        let sum = if place.stride == 1 {
+            others[..count].iter().map(|c| c.abs()).sum()
+        } else {
+            others.iter().step_by(stride).take(count).map(|c| c.abs()).sum()
+        };
+        (arena[0], sum, count)
     }
 }
