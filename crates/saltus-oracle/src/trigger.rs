@@ -31,17 +31,11 @@ impl Moment<'_> {
         Ok(open && self.condition_holds(*condition)?)
     }
 
-    /// The negation of "enabled", read like every negation.
+    /// The negation of "enabled", read like every negation; ticks and crossings do not count.
     fn denied(&self, mode: ModeId, index: usize) -> Exact<bool> {
         let Transition { trigger, condition, .. } = &self.system.mode(mode).transitions[index];
-        let state = &self.configuration.transitions[mode.index()][index];
-        let closed = match *trigger {
-            Trigger::When(g) => self.denial(g, NOW)?,
-            Trigger::Rises(g) => !state.armed || self.denial(g, NOW)?,
-            Trigger::Else => true,
-            _ => !self.tick_open(Some(mode), trigger, state)?,
-        };
-        Ok(closed || condition.map_or(Ok(false), |c| self.denial(c, NOW))?)
+        let Trigger::When(g) = *trigger else { return Ok(true) };
+        Ok(self.denial(g, NOW)? || condition.map_or(Ok(false), |c| self.denial(c, NOW))?)
     }
 
     fn others_denied(&self, mode: ModeId) -> Exact<bool> {

@@ -628,6 +628,34 @@ fn else_waits_for_a_lazy_may_and_goes_when_it_closes() {
     assert_eq!(stamps(&outcome), [(1.0, 0, 1)]);
 }
 
+#[test]
+fn else_goes_when_a_lazy_tick_is_not_taken() {
+    let (mut b, _) = ramp(0.0, 1.0);
+    let [first, choice, high, low] = modes(&mut b, None, "a");
+    let (one, again) = (b.at(1.0), b.at(1.0));
+    b.transition(first, one, choice);
+    b.transition(choice, again, high).may = true;
+    b.transition(choice, Trigger::Else, low);
+    let system = b.finish();
+    assert_eq!(path(&go(&system, 3)), [choice, high]);
+    let outcome = lazy(&system, 3);
+    assert_eq!(path(&outcome), [choice, low]);
+    assert_eq!(stamps(&outcome), [(1.0, 0, 1), (1.0, 0, 2)]);
+}
+
+#[test]
+fn crossing_that_a_lazy_run_passes_is_over_when_it_is_forced() {
+    let (mut b, x) = ramp(0.0, 1.0);
+    let [m1, crossed, level] = modes(&mut b, None, "a");
+    let (up, end) = (b.ge(x, 1.0), b.le(x, 2.0));
+    b.transition(m1, Trigger::Rises(up), crossed).may = true;
+    b.when(m1, up, level).may = true;
+    b.invariant(Some(m1), end);
+    let outcome = lazy(&b.finish(), 3);
+    assert_eq!(path(&outcome), [level]);
+    assert_eq!(stamps(&outcome), [(2.0, 0, 1)]);
+}
+
 /// Heating until 1, then idle with an invariant x >= 0 and a `may` below one half.
 fn thermostat_with_may() -> HybridSystem {
     let mut b = Builder::new("May");

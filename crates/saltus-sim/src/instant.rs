@@ -300,22 +300,11 @@ impl Runner<'_> {
     pub fn is_enabled(&self, r: u32) -> bool {
         let rule = &self.code.rules[r as usize];
         let open = match &rule.when {
-            When::Level(formula) => self.holds(formula),
+            When::Level(formula) | When::Else(formula) => self.holds(formula),
             When::Edge { formula, .. } => self.armed[r as usize] && self.holds(formula),
-            When::Else(unless) => unless
-                .iter()
-                .all(|u| u.flagged.is_some_and(|other| !self.flag_is_set(other)) || self.holds(&u.not_guard)),
             _ => self.timers[r as usize].is_open(self.stamp.t),
         };
         open && rule.condition.as_ref().is_none_or(|c| self.holds(c))
-    }
-
-    /// The flag of a rising edge, or the open tick, of a transition.
-    fn flag_is_set(&self, r: u32) -> bool {
-        match self.code.rules[r as usize].when {
-            When::Edge { .. } => self.armed[r as usize],
-            _ => self.timers[r as usize].is_open(self.stamp.t),
-        }
     }
 
     /// Sets the flags of edges whose formula is not true.
@@ -831,18 +820,21 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Time passes: an edge is armed while its formula is false; that of a transition is over once
+    /// it is true.
+    pub fn pass_edge(&mut self, r: u32) {
+        let rule = &self.code.rules[r as usize];
+        let When::Edge { formula, .. } = &rule.when else { return };
+        let holds = self.holds_after(formula);
+        let is_reaction = rule.effect == Effect::Reaction;
+        let armed = &mut self.armed[r as usize];
+        *armed = !holds || *armed && is_reaction;
+    }
+
     /// Time is about to pass: flags and ticks of the instant are over.
     fn pass_time(&mut self) {
         for k in 0..self.combination().edges.len() {
-            let r = self.combination().edges[k] as usize;
-            let rule = &self.code.rules[r];
-            let When::Edge { formula, .. } = &rule.when else { continue };
-            let holds = self.holds_after(formula);
-            if !holds {
-                self.armed[r] = true;
-            } else if rule.effect != Effect::Reaction {
-                self.armed[r] = false;
-            }
+            self.pass_edge(self.combination().edges[k]);
         }
         self.pass_ticks();
         if self.segment.valid {

@@ -2,7 +2,7 @@
 
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
-use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Unless, Watched, When, Written};
+use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
 use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
@@ -347,31 +347,24 @@ impl<'s> Builder<'s> {
             Trigger::After(e) => When::After(self.scalar(e)),
             Trigger::Every(e) => When::Every(self.scalar(e)),
             Trigger::On(event) => When::On(event),
-            Trigger::Else => When::Else(Vec::new()),
+            Trigger::Else => When::Else(Formula::Constant(true)),
         }
     }
 
-    /// What keeps the `else` transitions of a mode closed: all others being enabled.
+    /// What keeps the `else` transitions of a mode open: no level of another one being enabled.
     fn close_else(&mut self, mode: ModeId, first_rule: u32) {
         let system = self.system;
         let transitions = &system.mode(mode).transitions;
-        let mut unless = Vec::new();
-        for (i, t) in transitions.iter().enumerate() {
-            let rule = first_rule + i as u32;
-            let (guard, flagged) = match t.trigger {
-                Trigger::Else => continue,
-                Trigger::When(g) => (Some(g), None),
-                Trigger::Rises(g) => (Some(g), Some(rule)),
-                _ => (None, Some(rule)),
-            };
-            let parts: Vec<Formula> =
-                guard.into_iter().chain(t.condition).map(|e| build(self, e, false)).collect();
-            unless.push(Unless { flagged, not_guard: Formula::or(parts) });
+        let mut closed = Vec::new();
+        for t in transitions {
+            let Trigger::When(guard) = t.trigger else { continue };
+            let parts = std::iter::once(guard).chain(t.condition).map(|e| build(self, e, false)).collect();
+            closed.push(Formula::or(parts));
         }
-        for i in 0..transitions.len() {
-            let rule = &mut self.rules[first_rule as usize + i];
-            if let When::Else(list) = &mut rule.when {
-                list.clone_from(&unless);
+        let closed = Formula::and(closed);
+        for rule in &mut self.rules[first_rule as usize..][..transitions.len()] {
+            if let When::Else(formula) = &mut rule.when {
+                formula.clone_from(&closed);
             }
         }
     }
@@ -518,8 +511,7 @@ impl When {
     /// Calls `visit` for every atom that the trigger reads.
     pub fn atoms(&self, visit: &mut dyn FnMut(AtomId)) {
         match self {
-            Self::Level(f) | Self::Edge { formula: f, .. } => f.atoms(visit),
-            Self::Else(unless) => unless.iter().for_each(|u| u.not_guard.atoms(visit)),
+            Self::Level(f) | Self::Edge { formula: f, .. } | Self::Else(f) => f.atoms(visit),
             _ => {}
         }
     }

@@ -142,7 +142,7 @@ impl Formula {
         }
     }
 
-    fn and(parts: Vec<Formula>) -> Self {
+    pub fn and(parts: Vec<Formula>) -> Self {
         Self::join(parts, true)
     }
 

@@ -92,17 +92,8 @@ pub(crate) enum When {
     After(Scalar),
     Every(Scalar),
     On(EventId),
-    /// No other transition of the mode is enabled.
-    Else(Vec<Unless>),
-}
-
-/// Another transition of the mode that keeps an `else` closed.
-#[derive(Clone, Debug)]
-pub(crate) struct Unless {
-    /// The transition, if its flag or tick matters; it keeps the `else` open while that is unset.
-    pub flagged: Option<u32>,
-    /// Negation of its guard and condition.
-    pub not_guard: Formula,
+    /// No level of another transition of the mode is enabled.
+    Else(Formula),
 }
 
 /// An expression evaluated on its own.
