@@ -41,6 +41,9 @@ const ATTEMPTS: usize = 60;
 /// A step shorter than this part of what was asked is tried again with a wider box.
 const SHORTEST: f64 = 0.6;
 
+/// How much wider than guessed a side of the box is made.
+const GREATEST_GROWTH: f64 = 6.0;
+
 /// The proved local error, in tolerances.
 const LOCAL_ERROR: f64 = 10.0;
 
@@ -135,6 +138,7 @@ pub struct Certifier {
     upper: Vec<f64>,
     lower: Vec<f64>,
     brackets: Vec<Bracket>,
+    obstacle: Option<Obstacle>,
     /// The next step is no longer than this.
     memory: f64,
     #[cfg(test)]
@@ -159,6 +163,7 @@ impl Certifier {
             upper: Vec::with_capacity(order + 1),
             lower: Vec::with_capacity(order + 1),
             brackets: Vec::with_capacity(guards.len()),
+            obstacle: None,
             memory: f64::INFINITY,
             #[cfg(test)]
             fault: None,
@@ -175,6 +180,11 @@ impl Certifier {
         &self.brackets
     }
 
+    /// The function that made the last step shorter, if one did.
+    pub fn obstacle(&self) -> Option<Obstacle> {
+        self.obstacle
+    }
+
     /// The box of the last step, one interval for each state.
     pub fn bounds(&self) -> &[Interval] {
         &self.enclosure.bounds
@@ -184,7 +194,7 @@ impl Certifier {
     /// beginning, in their order.
     pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
         let mut h = request.h.min(self.memory);
-        let mut obstacle = None;
+        self.obstacle = None;
         self.balls.set_point(request.env);
         self.enclosure.start(request.states);
         for _ in 0..ATTEMPTS {
@@ -193,13 +203,14 @@ impl Certifier {
                 Outcome::Decided(verdict) => return verdict,
                 Outcome::Again(shorter) => h = shorter,
                 Outcome::Blocked(by) => {
-                    obstacle = Some(by);
+                    self.obstacle = Some(by);
+                    self.enclosure.narrow();
                     h *= 0.5;
                 }
             }
         }
         self.memory = f64::INFINITY;
-        Verdict::Uncertain { h, obstacle }
+        Verdict::Uncertain { h, obstacle: self.obstacle }
     }
 
     fn prove_on_box(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
@@ -220,7 +231,7 @@ impl Certifier {
         let reach = self.reach(q, request.local);
         if reach < SHORTEST {
             let shorter = (1.5 * reach).clamp(0.25, 0.75);
-            self.widen(q, shorter, shorter * h / request.scale);
+            self.widen(q, shorter);
             return Outcome::Again(shorter * h);
         }
         if let Err(obstacle) = self.find_brackets(guards, q, h, reach) {
@@ -326,12 +337,11 @@ impl Certifier {
         inside
     }
 
-    /// Gives room where a step of `s` needs more than there is; `ratio` is its length in scales.
-    fn widen(&mut self, q: usize, s: f64, ratio: f64) {
+    /// Gives room where a step of `s` needs more than there is.
+    fn widen(&mut self, q: usize, s: f64) {
         for i in 0..self.balls.states() {
-            let (need, room) = (self.need(i, q, s), self.enclosure.room(i));
-            let missing = [0, 1].map(|side| if need[side] <= room[side] { 0.0 } else { need[side] });
-            self.enclosure.widen(i, missing, ratio);
+            let need = self.need(i, q, s);
+            self.enclosure.widen(i, need);
         }
     }
 
@@ -498,8 +508,8 @@ struct BoxGuess {
     bounds: Vec<Interval>,
     /// Up and down, from the coefficients.
     moves: Vec<[f64; 2]>,
-    /// What was found to be needed, per scale of the coefficients.
-    extra: Vec<[f64; 2]>,
+    /// How much wider than first guessed each side is.
+    growth: Vec<[f64; 2]>,
 }
 
 impl BoxGuess {
@@ -508,13 +518,13 @@ impl BoxGuess {
             point: vec![0.0; states],
             bounds: vec![Interval::point(0.0); states],
             moves: vec![[0.0; 2]; states],
-            extra: vec![[0.0; 2]; states],
+            growth: vec![[1.0; 2]; states],
         }
     }
 
     fn start(&mut self, states: StateMatrix) {
         self.point.copy_from_slice(states.order(0));
-        self.extra.fill([0.0; 2]);
+        self.narrow();
     }
 
     /// The moves of the first three orders with some room, for a step of `ratio` scales.
@@ -531,12 +541,16 @@ impl BoxGuess {
         for i in 0..self.point.len() {
             let x = self.point[i];
             let whole = self.moves[i][0] + self.moves[i][1];
-            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-13 * x.abs();
-            let room = [0, 1].map(|side| {
-                (1.3 * self.moves[i][side] + 0.1 * whole + slack).max(self.extra[i][side] * ratio)
-            });
+            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-6 * widest + 1e-13 * x.abs();
+            let room =
+                [0, 1].map(|side| self.growth[i][side] * (1.3 * self.moves[i][side] + 0.1 * whole + slack));
             self.bounds[i] = Interval::new(x - room[1], x + room[0]);
         }
+    }
+
+    /// Takes all growth back, from a box that was too wide.
+    fn narrow(&mut self) {
+        self.growth.fill([1.0; 2]);
     }
 
     /// How far the box reaches beyond the point, rounded down.
@@ -545,11 +559,12 @@ impl BoxGuess {
         [bounds.hi() - x, x - bounds.lo()].map(|room| room * (1.0 - 4.0 * UNIT))
     }
 
-    fn widen(&mut self, state: usize, need: [f64; 2], ratio: f64) {
+    /// Makes the sides that need more wider, within limits: what a box needs grows with it.
+    fn widen(&mut self, state: usize, need: [f64; 2]) {
+        let room = self.room(state);
         for side in 0..2 {
-            let wider = 1.25 * need[side] / ratio;
-            if wider.is_finite() {
-                self.extra[state][side] = self.extra[state][side].max(wider);
+            if need[side].is_nan() || need[side] > room[side] {
+                self.growth[state][side] = (1.5 * self.growth[state][side]).min(GREATEST_GROWTH);
             }
         }
     }

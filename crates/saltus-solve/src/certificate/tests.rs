@@ -1,6 +1,8 @@
 //! Certified runs of models with known and unknown events.
 
 mod driver;
+mod random;
+mod tangency;
 
 use super::*;
 use driver::{Happening, Model, Setting};

@@ -330,12 +330,14 @@ impl Node {
             }
             (Some(Op::Binary(Binary::Div, _, b)), _) => ("division", false, b),
             (Some(Op::Binary(op, a, b)), _) => {
-                let domain = matches!(op, Binary::Pow | Binary::Hypot)
-                    || op == Binary::Atan2
-                        && ranges[a.index()].contains(0.0)
-                        && ranges[b.index()].contains(0.0)
-                    || op == Binary::Mod && ranges[b.index()].contains(0.0);
-                (binary_name(op), !domain, a)
+                let at_zero = |r: Reg| ranges[r.index()].contains(0.0);
+                let switches = match op {
+                    Binary::Atan2 => !(at_zero(a) && at_zero(b)),
+                    Binary::Mod => !at_zero(b),
+                    Binary::Add | Binary::Sub | Binary::Mul | Binary::Pow | Binary::Hypot => false,
+                    _ => true,
+                };
+                (binary_name(op), switches, a)
             }
             (Some(Op::Powi(a, _)), _) => ("power", false, a),
             (Some(Op::Select(c, ..)), _) => ("if", true, c),

@@ -171,8 +171,8 @@ proptest! {
                         (balls.watched(0, k), local.watched(0, k)),
                     ] {
                         let reach = (ball.on_box() + there.at_point()) * (1.0 + 1e-12);
-                        let inside = !((ball.mid - there.mid).abs() > reach);
-                        prop_assert!(inside, "order {}: {:?} does not hold {:?} at {:?}", k, ball, there, env);
+                        let outside = (ball.mid - there.mid).abs() > reach;
+                        prop_assert!(!outside, "order {}: {:?} does not hold {:?} at {:?}", k, ball, there, env);
                     }
                 }
             }

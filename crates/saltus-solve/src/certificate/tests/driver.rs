@@ -70,6 +70,7 @@ pub struct Run {
     pub proofs: Vec<Proof>,
     pub steps: usize,
     pub end: f64,
+    /// What was in the way at the last step.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -144,7 +145,8 @@ impl Model {
             let mut bound = StepBound::new(setting.order);
             bound.states(jets.states(), setting.order, tolerance);
             let h = (bound.ratio() * scale).min(setting.longest).min(setting.end - t);
-            if h.is_nan() || h <= 0.0 {
+            let far = env.iter().any(|x| x.abs() > 1e5);
+            if far || h.is_nan() || h <= 0.0 || h < 1e-7 && t + h < setting.end {
                 break;
             }
             let request = Request {
@@ -158,6 +160,7 @@ impl Model {
             run.steps += 1;
             let x = env[1..=self.start.len()].to_vec();
             let verdict = certifier.certify(request, &watches);
+            run.obstacle = certifier.obstacle();
             let mut proof = Proof {
                 t,
                 x,
@@ -186,10 +189,7 @@ impl Model {
                     run.happenings.push(Happening::Possible { guard, lo: t + t_lo, clear: t + step });
                     step
                 }
-                Verdict::Uncertain { obstacle, .. } => {
-                    run.obstacle = obstacle;
-                    break;
-                }
+                Verdict::Uncertain { .. } => break,
             };
             run.proofs.push(proof);
             if setting.stop_at_event && matches!(verdict, Verdict::Event { .. }) {
