@@ -110,6 +110,36 @@ impl Graph {
         self.make(Node::Select(condition, a, b))
     }
 
+    /// A constant as a Real; other expressions as they are.
+    pub fn as_real(&mut self, e: Expr) -> Expr {
+        match self.node(e) {
+            Node::Const(bits, Sort::Integer) => self.intern(Node::Const(bits, Sort::Real)),
+            _ => e,
+        }
+    }
+
+    /// An operation whose Integer constants become Real when the other operand is Real, so that
+    /// `2 * x` and `2.0 * x` are the same expression.
+    ///
+    /// ```
+    /// use saltus_expr::{Binary, Graph, Sort, VarId};
+    /// let mut g = Graph::new();
+    /// let (x, k) = (g.var(VarId(0), Sort::Real), g.var(VarId(1), Sort::Integer));
+    /// let (whole, real) = (g.integer(2), g.real(2.0));
+    /// assert_eq!(g.mixed(Binary::Mul, whole, x), g.mul(real, x));
+    /// assert_eq!(g.mixed(Binary::Mul, whole, k), g.mul(whole, k));
+    /// ```
+    pub fn mixed(&mut self, op: Binary, a: Expr, b: Expr) -> Expr {
+        use Binary::{Add, And, Eq, Le, Lt, Max, Min, Mod, Mul, Or, Sub};
+        let exact = matches!(op, Add | Sub | Mul | Min | Max | Mod | Lt | Le | Eq);
+        let whole = exact && self.sort(a) != Sort::Real && self.sort(b) != Sort::Real;
+        if whole || matches!(op, And | Or) {
+            return self.binary(op, a, b);
+        }
+        let (a, b) = (self.as_real(a), self.as_real(b));
+        self.binary(op, a, b)
+    }
+
     /// A table over one argument.
     pub fn table1(&mut self, table: TableId, a: Expr) -> Expr {
         self.make(Node::Table1(table, a))

@@ -4,7 +4,7 @@ use super::Elaborator;
 use super::value::{Elaborated, Measure, Shape, Value, sort_name};
 use crate::ast::{BinaryOp, Comparison};
 use crate::{Diagnostic, codes};
-use saltus_expr::{Binary, Expr, Graph, Node, Sort, Unary};
+use saltus_expr::{Binary, Expr, Node, Sort, Unary};
 use saltus_model::Span;
 
 impl Elaborator<'_> {
@@ -70,7 +70,7 @@ impl Elaborator<'_> {
     ) -> Elaborated<Value> {
         let shape = self.common_shape(a.shape, b.shape, span)?;
         self.spend(shape.len(), span)?;
-        let items: Vec<Expr> = (0..shape.len()).map(|k| self.binary(op, a.at(k), b.at(k))).collect();
+        let items: Vec<Expr> = (0..shape.len()).map(|k| self.graph().mixed(op, a.at(k), b.at(k))).collect();
         self.finite(&items, span)?;
         Ok(self.value(shape, items, measure))
     }
@@ -80,30 +80,6 @@ impl Elaborator<'_> {
         let graph = &self.system.graph;
         let sort = items.iter().map(|&e| graph.sort(e)).reduce(join_sorts).unwrap_or(Sort::Real);
         Value { shape, items, sort, measure }
-    }
-
-    /// An operation whose Integer constants become Real when the other operand is Real, so that
-    /// `2 * x` and `2.0 * x` are the same expression.
-    pub(super) fn binary(&mut self, op: Binary, a: Expr, b: Expr) -> Expr {
-        let graph = self.graph();
-        let exact = matches!(
-            op,
-            Binary::Add
-                | Binary::Sub
-                | Binary::Mul
-                | Binary::Min
-                | Binary::Max
-                | Binary::Mod
-                | Binary::Lt
-                | Binary::Le
-                | Binary::Eq
-        );
-        let whole = exact && graph.sort(a) != Sort::Real && graph.sort(b) != Sort::Real;
-        if whole || matches!(op, Binary::And | Binary::Or) {
-            return graph.binary(op, a, b);
-        }
-        let (a, b) = (as_real(graph, a), as_real(graph, b));
-        graph.binary(op, a, b)
     }
 
     fn common_shape(&mut self, a: Shape, b: Shape, span: Span) -> Elaborated<Shape> {
@@ -145,14 +121,15 @@ impl Elaborator<'_> {
 
     /// The sum of products of two lists of equal length.
     pub(super) fn inner_product(&mut self, a: &[Expr], b: &[Expr]) -> Expr {
-        let products: Vec<Expr> = a.iter().zip(b).map(|(&x, &y)| self.binary(Binary::Mul, x, y)).collect();
+        let products: Vec<Expr> =
+            a.iter().zip(b).map(|(&x, &y)| self.graph().mixed(Binary::Mul, x, y)).collect();
         self.reduce(Binary::Add, &products).unwrap_or_else(|| self.graph().real(0.0))
     }
 
     /// A list folded from the left; `None` for an empty list.
     pub(super) fn reduce(&mut self, op: Binary, items: &[Expr]) -> Option<Expr> {
         let (&first, rest) = items.split_first()?;
-        Some(rest.iter().fold(first, |sum, &next| self.binary(op, sum, next)))
+        Some(rest.iter().fold(first, |sum, &next| self.graph().mixed(op, sum, next)))
     }
 
     /// `a ^ b`: numbers, or a whole power of a square matrix.
@@ -199,7 +176,7 @@ impl Elaborator<'_> {
             let exponent = b.at(k);
             // A negative whole power of an Integer is a Real, so its base must be one.
             let negative = self.system.graph.constant(exponent).is_some_and(|n| n < 0.0);
-            let base = if negative { as_real(self.graph(), a.at(k)) } else { a.at(k) };
+            let base = if negative { self.graph().as_real(a.at(k)) } else { a.at(k) };
             items.push(self.graph().pow(base, exponent));
         }
         self.finite(&items, span)?;
@@ -231,7 +208,7 @@ impl Elaborator<'_> {
             .items
             .iter()
             .map(|&e| {
-                let e = if keeps_sort { e } else { as_real(graph, e) };
+                let e = if keeps_sort { e } else { graph.as_real(e) };
                 graph.unary(op, e)
             })
             .collect();
@@ -337,14 +314,6 @@ impl Elaborator<'_> {
         }
         let message = "the value of this is not a finite number";
         Err(self.report(Diagnostic::error(codes::NOT_FINITE, span, message)))
-    }
-}
-
-/// A constant as a Real; other expressions as they are.
-pub(super) fn as_real(graph: &mut Graph, e: Expr) -> Expr {
-    match graph.node(e) {
-        Node::Const(bits, Sort::Integer) => graph.intern(Node::Const(bits, Sort::Real)),
-        _ => e,
     }
 }
 

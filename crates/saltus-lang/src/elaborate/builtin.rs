@@ -1,6 +1,5 @@
 //! The functions of the language.
 
-use super::arithmetic::as_real;
 use super::scope::Selection;
 use super::value::{Elaborated, Measure, Shape, Value};
 use super::{Elaborator, Env};
@@ -271,7 +270,7 @@ impl Elaborator<'_> {
         let mut item = self.reduce(op, &value.items).ok_or(super::Reported)?;
         if name == "mean" {
             let n = self.graph().real(count as f64);
-            item = self.binary(Binary::Div, item, n);
+            item = self.graph().mixed(Binary::Div, item, n);
         }
         let measure = match name {
             "product" => Self::power_measure(value.measure, count as i64, 1),
@@ -297,9 +296,9 @@ impl Elaborator<'_> {
                 let items: Vec<Expr> = (0..3)
                     .map(|k| {
                         let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-                        let first = self.binary(Binary::Mul, a.items[i], b.items[j]);
-                        let second = self.binary(Binary::Mul, a.items[j], b.items[i]);
-                        self.binary(Binary::Sub, first, second)
+                        let first = self.graph().mixed(Binary::Mul, a.items[i], b.items[j]);
+                        let second = self.graph().mixed(Binary::Mul, a.items[j], b.items[i]);
+                        self.graph().mixed(Binary::Sub, first, second)
                     })
                     .collect();
                 Ok(self.value(Shape::Vector(3), items, Self::product_measure(a.measure, b.measure)))
@@ -309,7 +308,7 @@ impl Elaborator<'_> {
                 self.vectors(name, a, a, None, span)?;
                 let squares: Vec<Expr> = a.items.iter().map(|&e| self.graph().powi(e, 2)).collect();
                 let sum = self.reduce(Binary::Add, &squares).ok_or(super::Reported)?;
-                let sum = as_real(self.graph(), sum);
+                let sum = self.graph().as_real(sum);
                 let item = self.graph().unary(Unary::Sqrt, sum);
                 Ok(self.value(Shape::Scalar, vec![item], a.measure))
             }

@@ -1,6 +1,6 @@
 //! Expressions: from syntax trees to values over the expression graph.
 
-use super::arithmetic::{as_real, join_sorts};
+use super::arithmetic::join_sorts;
 use super::scope::{Cells, Selection};
 use super::value::{Elaborated, Measure, Reported, Shape, Value, sort_name};
 use super::{Elaborator, Env, Local};
@@ -285,7 +285,7 @@ impl<'a> Elaborator<'a> {
             .map(|k| {
                 let (mut x, mut y) = (a.at(k), b.at(k));
                 if real {
-                    (x, y) = (as_real(graph, x), as_real(graph, y));
+                    (x, y) = (graph.as_real(x), graph.as_real(y));
                 }
                 graph.select(chosen.items[0], x, y)
             })
@@ -324,7 +324,7 @@ impl<'a> Elaborator<'a> {
         let mut all: Vec<Expr> = values.into_iter().flat_map(|v| v.items).collect();
         if sort == Sort::Real {
             let graph = self.graph();
-            all.iter_mut().for_each(|e| *e = as_real(graph, *e));
+            all.iter_mut().for_each(|e| *e = graph.as_real(*e));
         }
         Ok(Value { shape, items: all, sort, measure })
     }

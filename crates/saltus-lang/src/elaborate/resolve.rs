@@ -1,6 +1,5 @@
 //! Declarations: the shape, sort, unit and starting value of every variable, found on demand.
 
-use super::arithmetic::as_real;
 use super::constant::Variability;
 use super::files::ItemId;
 use super::scope::{Declaration, DeclarationId, Progress, Resolved, hinted};
@@ -322,7 +321,7 @@ impl<'a> Elaborator<'a> {
         self.spend(shape.len(), span)?;
         let graph = &mut self.system.graph;
         let items = (0..shape.len())
-            .map(|k| if sort == Sort::Real { as_real(graph, value.at(k)) } else { value.at(k) })
+            .map(|k| if sort == Sort::Real { graph.as_real(value.at(k)) } else { value.at(k) })
             .collect();
         Ok(Value { shape, items, sort, measure })
     }

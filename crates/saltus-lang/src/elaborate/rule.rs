@@ -225,7 +225,7 @@ impl<'a> Elaborator<'a> {
             let message = format!("{wanted}, and this is {value}");
             return Err(self.report(Diagnostic::error(codes::BAD_PERIOD, tree.span, message)));
         }
-        Ok(super::arithmetic::as_real(self.graph(), item))
+        Ok(self.graph().as_real(item))
     }
 
     /// The assignments of a jump.
