@@ -1,5 +1,6 @@
 //! The flat hybrid system: what every front end produces and every engine consumes.
 
+pub mod builder;
 pub mod source;
 pub mod system;
 

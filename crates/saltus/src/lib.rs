@@ -27,6 +27,8 @@
 //! wrong before a run is an [`Error`] with places and advice; what goes wrong while it runs is the
 //! [`Status`] of the run, which keeps everything up to that point.
 //!
+//! [`builder`] makes models from a program instead of a text.
+//!
 //! The parts are public as well: [`lang`] (text to model), [`model`] (the flat hybrid system),
 //! [`expr`] (its expressions), [`sim`] (the engine) and [`io`] (pictures and tables).
 
@@ -50,8 +52,13 @@ pub use saltus_sim as sim;
 
 pub use saltus_io::figure::Figure;
 pub use saltus_io::from_trace::Rows;
-pub use saltus_model::HybridSystem;
+pub use saltus_model::{HybridSystem, builder};
 pub use saltus_sim::{
     Change, Ending, Event, EventKind, Limits, Note, Options, Point, Policy, Recording, Role, Run, Sampling,
     Simulator, Stamp, Stats, Status, Trace,
 };
+
+/// The page about models in Rust, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/rust.md")]
+struct ModelsInRust;
