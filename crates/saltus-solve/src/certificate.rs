@@ -128,6 +128,32 @@ pub struct Bracket {
 }
 
 /// Proves steps of one plan; keeps its memory, and how long the last steps could be.
+///
+/// ```
+/// use saltus_expr::jet::{JetMachine, Jets};
+/// use saltus_expr::{FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
+/// use saltus_num::roots::Sign;
+/// use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
+/// // x' = -x from x = 1 with time in slot 0; the guard x - 3/4 is met at log(4/3) = 0.28768...
+/// let mut graph = Graph::new();
+/// let x = graph.var(VarId(1), Sort::Real);
+/// let level = graph.real(0.75);
+/// let (rate, guard) = (graph.neg(x), graph.sub(x, level));
+/// let (program, _) = Program::new(&graph, &[rate, guard]);
+/// let block = PlanBlock { program: program.into(), inputs: vec![1], outputs: vec![2, 3] };
+/// let plan = FlowPlan { blocks: vec![block], states: vec![(1, 2)], time_slot: 0, slots: 4 };
+/// let mut jets = JetMachine::new(&plan, 16);
+/// let mut certifier = Certifier::new(&plan, 16, &[3]);
+/// let env = [0.0, 1.0, 0.0, 0.0];
+/// jets.run(&env, 0.5);
+/// let mut prove = |h: f64| {
+///     let request = Request { env: &env, states: jets.states(), scale: 0.5, h, resolution: 1e-9, local: None };
+///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false }])
+/// };
+/// assert_eq!(prove(0.25), Verdict::Proved { h: 0.25 });
+/// let Verdict::Event { guard: 0, t_lo, t_hi } = prove(0.5) else { panic!() };
+/// assert!(t_lo < 0.287_682_072_5 && t_hi > 0.287_682_072_4 && t_hi - t_lo < 1e-9);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Certifier {
     balls: BallJets,
@@ -139,6 +165,8 @@ pub struct Certifier {
     lower: Vec<f64>,
     brackets: Vec<Bracket>,
     obstacle: Option<Obstacle>,
+    /// What a longer step left in doubt.
+    doubt: Option<Doubt>,
     /// The next step is no longer than this.
     memory: f64,
     #[cfg(test)]
@@ -164,6 +192,7 @@ impl Certifier {
             lower: Vec::with_capacity(order + 1),
             brackets: Vec::with_capacity(guards.len()),
             obstacle: None,
+            doubt: None,
             memory: f64::INFINITY,
             #[cfg(test)]
             fault: None,
@@ -195,6 +224,7 @@ impl Certifier {
     pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
         let mut h = request.h.min(self.memory);
         self.obstacle = None;
+        self.doubt = None;
         self.balls.set_point(request.env);
         self.enclosure.start(request.states);
         for _ in 0..ATTEMPTS {
@@ -210,7 +240,7 @@ impl Certifier {
             }
         }
         self.memory = f64::INFINITY;
-        Verdict::Uncertain { h, obstacle: self.obstacle }
+        self.doubt.map_or(Verdict::Uncertain { h, obstacle: self.obstacle }, |doubt| doubt.verdict)
     }
 
     fn prove_on_box(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
@@ -248,7 +278,7 @@ impl Certifier {
         let Some(&bracket) = self.brackets.iter().min_by(earlier) else {
             return Outcome::Decided(self.accept(request, h, reach));
         };
-        let Bracket { guard, t_lo, t_hi, t_clear } = bracket;
+        let Bracket { guard, t_lo, t_hi, .. } = bracket;
         Outcome::Decided(match t_hi {
             Some(t_hi) => {
                 let width = t_hi - t_lo;
@@ -265,13 +295,29 @@ impl Certifier {
             None => {
                 let hc = reach * h;
                 self.memory = 0.25 * hc;
-                if t_lo >= 0.01 * hc {
-                    Verdict::Proved { h: t_lo }
-                } else {
-                    Verdict::Possible { guard, t_lo, t_clear: t_clear.unwrap_or(hc), hc }
+                if t_lo < 0.01 * hc {
+                    return self.doubt(request, bracket, hc);
                 }
+                Verdict::Proved { h: t_lo }
             }
         })
+    }
+
+    /// A guard is in doubt almost from the start. Shorter steps are tried, which see more clearly,
+    /// until the doubt is short or they see less.
+    fn doubt(&mut self, request: &Request, bracket: Bracket, hc: f64) -> Outcome {
+        let Bracket { guard, t_lo, t_clear, .. } = bracket;
+        let verdict = Verdict::Possible { guard, t_lo, t_clear: t_clear.unwrap_or(hc), hc };
+        let doubt = Doubt { verdict, ends: t_clear.is_some() };
+        let earlier = self.doubt.filter(|_| t_lo == 0.0);
+        let worse = earlier.is_some_and(|earlier| earlier.ends && !doubt.ends);
+        if worse || hc <= request.resolution || t_clear.is_some_and(|t| t - t_lo <= request.resolution) {
+            return Outcome::Decided(earlier.filter(|_| worse).unwrap_or(doubt).verdict);
+        }
+        if doubt.ends || earlier.is_none() {
+            self.doubt = Some(doubt);
+        }
+        Outcome::Again(0.25 * hc)
     }
 
     fn accept(&mut self, request: &Request, h: f64, reach: f64) -> Verdict {
@@ -283,17 +329,15 @@ impl Certifier {
 
     /// How far beyond the point the enclosure of a state reaches by the time `s`, up and down.
     fn need(&self, state: usize, q: usize, s: f64) -> [f64; 2] {
-        let mut sums = [0.0; 2];
-        for k in (1..=q).rev() {
-            let ball = self.balls.state(state, k);
-            let radius = if k == q { self.remainder(ball.radius) } else { ball.at_point() };
-            let ends = [ball.mid + radius, radius - ball.mid];
-            for (sum, end) in sums.iter_mut().zip(ends) {
-                // Not by `max`, which would swallow NaN.
-                *sum = (*sum + if end <= 0.0 { 0.0 } else { end }) * s;
-            }
+        let row = &self.balls.state_row(state)[1..=q];
+        let (last, below) = (row[q - 1], &row[..q - 1]);
+        let reach = |mid: f64, radius: f64| [rise(mid + radius), rise(radius - mid)];
+        let [mut up, mut down] = reach(last.mid, self.remainder(last.radius));
+        for ball in below.iter().rev() {
+            let [rising, falling] = reach(ball.mid, ball.at_point());
+            (up, down) = (up * s + rising, down * s + falling);
         }
-        sums.map(|sum| sum * INFLATION)
+        [up * s * INFLATION, down * s * INFLATION]
     }
 
     fn remainder(&self, radius: [f64; 2]) -> f64 {
@@ -315,10 +359,9 @@ impl Certifier {
     fn is_accurate(&self, q: usize, s: f64, local: Option<Tolerance>) -> bool {
         let Some(tolerance) = local else { return true };
         (0..self.balls.states()).all(|i| {
-            let error = (1..=q).rev().fold(0.0, |sum, k| {
-                let ball = self.balls.state(i, k);
-                (sum + if k == q { ball.on_box() } else { ball.at_point() }) * s
-            });
+            let row = &self.balls.state_row(i)[1..=q];
+            let last = row[q - 1].on_box();
+            let error = row[..q - 1].iter().rev().fold(last, |sum, ball| sum * s + ball.at_point()) * s;
             error * INFLATION <= LOCAL_ERROR * tolerance.of(self.enclosure.point[i])
         })
     }
@@ -330,7 +373,7 @@ impl Certifier {
             return 1.0;
         }
         let (mut inside, mut outside) = (0.0, 1.0);
-        for _ in 0..10 {
+        for _ in 0..6 {
             let middle = 0.5 * (inside + outside);
             if holds(middle) { inside = middle } else { outside = middle }
         }
@@ -480,12 +523,25 @@ enum Fault {
     WrongMargin,
 }
 
+/// A guard of which it can not be told whether it changes.
+#[derive(Clone, Copy, Debug)]
+struct Doubt {
+    verdict: Verdict,
+    /// It surely has its sign again afterwards.
+    ends: bool,
+}
+
 enum Outcome {
     Decided(Verdict),
     /// Try a shorter step.
     Again(f64),
     /// A function is in the way.
     Blocked(Obstacle),
+}
+
+/// The positive part; not by `max`, which would swallow NaN.
+fn rise(x: f64) -> f64 {
+    if x <= 0.0 { 0.0 } else { x }
 }
 
 /// x + radius, rounded up.

@@ -4,7 +4,6 @@ mod driver;
 mod random;
 mod tangency;
 
-use super::*;
 use driver::{Happening, Model, Setting};
 
 /// x = -1 + 1.5 exp(-((t - 5) / 0.1)^2), as the derivative of that.

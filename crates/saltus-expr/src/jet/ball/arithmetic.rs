@@ -73,23 +73,24 @@ impl Ball {
     #[inline(always)]
     fn with_sum(self, other: Ball, mid: f64) -> Ball {
         let rounding = UNIT * mid.abs();
-        let radius = [0, 1].map(|i| self.radius[i] + other.radius[i] + rounding);
-        Ball { mid, radius }
+        let ([r0, r1], [s0, s1]) = (self.radius, other.radius);
+        Ball { mid, radius: [r0 + s0 + rounding, r1 + s1 + rounding] }
     }
 
     #[inline(always)]
     pub(super) fn mul(self, other: Ball) -> Ball {
         let mid = self.mid * other.mid;
         let rounding = UNIT * mid.abs() + TINY;
-        let spread = self.spread(other);
-        Ball { mid, radius: [0, 1].map(|i| spread[i] + rounding) }
+        let [r0, r1] = self.spread(other);
+        Ball { mid, radius: [r0 + rounding, r1 + rounding] }
     }
 
     /// How far the product of two balls may be from the exact product of their midpoints.
     #[inline(always)]
     fn spread(self, other: Ball) -> [f64; 2] {
         let (m, n) = (self.mid.abs(), other.mid.abs());
-        [0, 1].map(|i| m * other.radius[i] + self.radius[i] * (n + other.radius[i]))
+        let ([r0, r1], [s0, s1]) = (self.radius, other.radius);
+        [m * s0 + r0 * (n + s0), m * s1 + r1 * (n + s1)]
     }
 
     #[inline(always)]
@@ -100,7 +101,8 @@ impl Ball {
     /// With radii that cover their own rounding.
     #[inline(always)]
     pub(super) fn inflated(self) -> Ball {
-        Ball { mid: self.mid, radius: self.radius.map(|r| r * INFLATION) }
+        let [r0, r1] = self.radius;
+        Ball { mid: self.mid, radius: [r0 * INFLATION, r1 * INFLATION] }
     }
 }
 
@@ -148,10 +150,10 @@ impl Convolution<'_> {
     #[inline(always)]
     fn term(&mut self, j: usize) -> f64 {
         let (x, y) = (self.a[j], self.b[self.k - j]);
-        let spread = x.spread(y);
+        let [r0, r1] = x.spread(y);
         let mid = x.mid * y.mid;
         self.size += mid.abs();
-        self.spread = [0, 1].map(|i| self.spread[i] + spread[i]);
+        self.spread = [self.spread[0] + r0, self.spread[1] + r1];
         self.count += 1.0;
         mid
     }
@@ -178,7 +180,7 @@ impl Convolution<'_> {
     #[inline(always)]
     fn ball(&self, mid: f64) -> Ball {
         let rounding = (self.count + 3.0) * (UNIT * self.size + TINY);
-        Ball { mid, radius: self.spread.map(|s| s + rounding) }
+        Ball { mid, radius: [self.spread[0] + rounding, self.spread[1] + rounding] }
     }
 
     fn old(mut self, terms: OldTerms) -> Option<Ball> {
@@ -193,7 +195,7 @@ impl Convolution<'_> {
         let edge = terms.edge.then(|| self.term(1));
         let twice = sum(middle, edge).map(|s| s + s);
         self.size += self.size;
-        self.spread = self.spread.map(|s| s + s);
+        self.spread = [2.0 * self.spread[0], 2.0 * self.spread[1]];
         let centre = terms.centre.map(|j| self.term(j));
         sum(twice, centre).map(|mid| self.ball(mid))
     }

@@ -277,6 +277,13 @@ impl BallJets {
         self.coefficient(self.states[index].0, k)
     }
 
+    /// The coefficients of a state, of which those up to the order last extended to are known.
+    #[inline]
+    pub fn state_row(&self, index: usize) -> &[Ball] {
+        let first = self.states[index].0.index() * (self.order + 1);
+        &self.rows[first..=first + self.order]
+    }
+
     /// The coefficient of order `k` of a watched slot, times h^k.
     pub fn watched(&self, index: usize, k: usize) -> Ball {
         self.coefficient(self.watched[index], k)

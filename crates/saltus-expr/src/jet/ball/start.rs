@@ -227,7 +227,9 @@ impl Start<'_> {
                 }
                 let y = Range::of(enclosure.range);
                 let moved = times(steepness(function, x, y), self.rounding(a));
-                Value::sound(y, moved + FUNCTION * mid.abs() + TINY)
+                // The square root is rounded exactly.
+                let accuracy = if function == Unary::Sqrt { UNIT } else { FUNCTION };
+                Value::sound(y, moved + accuracy * mid.abs() + TINY)
             }
         }
     }

@@ -70,7 +70,7 @@ pub struct Run {
     pub proofs: Vec<Proof>,
     pub steps: usize,
     pub end: f64,
-    /// What was in the way at the last step.
+    /// What was last in the way.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -160,7 +160,7 @@ impl Model {
             run.steps += 1;
             let x = env[1..=self.start.len()].to_vec();
             let verdict = certifier.certify(request, &watches);
-            run.obstacle = certifier.obstacle();
+            run.obstacle = certifier.obstacle().or(run.obstacle);
             let mut proof = Proof {
                 t,
                 x,

@@ -202,14 +202,15 @@ impl Reference {
         env[1..=x.len()].copy_from_slice(x);
         let tolerance = Tolerance { relative: 1e-17, absolute: 1e-17 };
         let (mut done, mut scale, mut steps) = (0.0, 0.02, 0);
-        while done < h {
+        // The sum of the steps is rounded.
+        while h - done > 1e-12 * h {
             steps += 1;
             env[0] = t + done;
             self.jets.run(&env, scale);
             let mut bound = StepBound::new(REFERENCE_ORDER);
             bound.states(self.jets.states(), REFERENCE_ORDER, tolerance);
             let step = (bound.ratio() * scale).min(0.05).min(h - done);
-            if step.is_nan() || step < 1e-13 * h || steps > 200_000 {
+            if step.is_nan() || step < 1e-14 * h || steps > 200_000 {
                 return false;
             }
             let pieces = (step / piece).ceil().clamp(1.0, 64.0) as usize;
