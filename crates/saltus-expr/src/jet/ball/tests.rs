@@ -93,6 +93,40 @@ fn a_branch_that_is_surely_not_taken_does_not_count() {
 }
 
 #[test]
+fn tables_and_extrema_must_stay_on_their_piece() {
+    use crate::graph::{Extrapolation, Interpolation, Table};
+    let mut balls = flow(|g, x| {
+        let table = Table {
+            name: "t".into(),
+            x: vec![0.0, 1.0, 3.0],
+            y: vec![],
+            values: vec![1.0, 2.0, -2.0],
+            interpolation: Interpolation::Linear,
+            extrapolation: Extrapolation::Undefined,
+        };
+        let table = g.add_table(table);
+        g.table1(table, x)
+    });
+    assert_eq!(obstacle(&mut balls, 2.0, 1.2, 2.5), None);
+    // 2 - 2 (x - 1), in steps of 0.1.
+    balls.extend(1);
+    let slope = balls.state(0, 1);
+    assert!(slope.mid == 0.0 && slope.on_box() >= 0.16 && slope.on_box() < 0.1601);
+    for (lo, hi) in [(0.9, 2.5), (1.2, 3.5)] {
+        assert_eq!(obstacle(&mut balls, 2.0, lo, hi), Some(("table", ObstacleKind::Switch)));
+    }
+    for (op, name) in [(Binary::Min, "min"), (Binary::Max, "max")] {
+        let mut balls = flow(|g, x| {
+            let one = g.real(1.0);
+            g.intern(Node::Binary(op, x, one))
+        });
+        assert_eq!(obstacle(&mut balls, 2.0, 1.5, 2.5), None);
+        assert_eq!(obstacle(&mut balls, 0.5, 0.1, 0.9), None);
+        assert_eq!(obstacle(&mut balls, 0.9, 0.5, 1.1), Some((name, ObstacleKind::Switch)));
+    }
+}
+
+#[test]
 fn an_order_can_be_raised_without_starting_again() {
     let make = || flow(|g, x| g.intern(Node::Unary(Unary::Exp, x)));
     let (mut at_once, mut by_steps) = (make(), make());
