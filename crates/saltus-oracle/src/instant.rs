@@ -27,7 +27,7 @@ pub(crate) struct Run<'a> {
 }
 
 /// Bits of the longest fraction: those of accumulating events can double with each of them.
-const LONGEST: u64 = 1 << 12;
+const LONGEST: u64 = 1 << 10;
 
 /// The end of a run.
 type End = (Status, String);
