@@ -21,8 +21,10 @@ pub use history::MAX_ORDER;
 const TARGET: f64 = 0.25;
 /// Longest step in units of the one before.
 const GROWTH: f64 = 2.0;
-/// The same for the first steps after a restart, whose length was guessed or bound by a low order.
+/// The same at a low order, and for the first steps after a restart, which a low order has bound.
 const EARLY_GROWTH: f64 = 8.0;
+/// Highest order at which steps may grow so.
+const LOW: usize = 2;
 /// Shortest and longest step after a rejection, in units of the rejected one.
 const RETRY: (f64, f64) = (0.1, 0.75);
 /// A higher order must have this share of the error at the same step.
@@ -216,7 +218,8 @@ impl Adams {
             let slope = self.history.difference(0);
             self.head.proposed = self.options.tolerance.first_step(slope, &self.weights, 1);
         } else if order <= known {
-            let limit = self.head.length * if known < max_order { EARLY_GROWTH } else { GROWTH };
+            let limit =
+                self.head.length * if known < max_order || order <= LOW { EARLY_GROWTH } else { GROWTH };
             let size = |q: usize| weighted_norm(self.history.difference(q), &self.weights);
             let mut h = self.longest(order, size(order), self.head.length, limit);
             let error = |q: usize| size(q) * self.history.error(q, h).0;

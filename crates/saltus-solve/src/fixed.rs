@@ -79,12 +79,24 @@ impl Scheme for EulerScheme {
 }
 
 /// How a step of [`Rk4`] is computed.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Rk4Scheme {
     step: f64,
     /// The slopes after the first, and at the end of the step.
     slopes: [Vec<f64>; 4],
     point: Vec<f64>,
+}
+
+impl Clone for Rk4Scheme {
+    fn clone(&self) -> Self {
+        Self { slopes: self.slopes.clone(), point: self.point.clone(), ..*self }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.step = source.step;
+        self.slopes.clone_from(&source.slopes);
+        self.point.clone_from(&source.point);
+    }
 }
 
 impl Scheme for Rk4Scheme {

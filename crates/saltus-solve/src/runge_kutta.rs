@@ -84,7 +84,7 @@ impl DormandPrince {
 }
 
 /// How a step of [`DormandPrince`] is computed.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct DormandPrinceScheme {
     tolerance: Tolerance,
     slopes: [Vec<f64>; STAGES],
@@ -97,6 +97,27 @@ pub struct DormandPrinceScheme {
     /// Error of the step before.
     before: f64,
     rejected: bool,
+}
+
+impl Clone for DormandPrinceScheme {
+    fn clone(&self) -> Self {
+        Self {
+            slopes: self.slopes.clone(),
+            point: self.point.clone(),
+            errors: self.errors.clone(),
+            weights: self.weights.clone(),
+            ..*self
+        }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.tolerance = source.tolerance;
+        self.slopes.clone_from(&source.slopes);
+        self.point.clone_from(&source.point);
+        self.errors.clone_from(&source.errors);
+        self.weights.clone_from(&source.weights);
+        (self.before, self.rejected) = (source.before, source.rejected);
+    }
 }
 
 impl Scheme for DormandPrinceScheme {

@@ -90,12 +90,13 @@ fn adams_of_each_order_at_equal_and_unequal_steps() {
 
 #[test]
 fn one_step_methods() {
-    let methods: [(fn(f64) -> Box<dyn Integrator>, usize, usize, usize); 3] = [
-        (|h| Box::new(Euler::new(h)), 1, 1, 400),
-        (|h| Box::new(Rk4::new(h)), 4, 4, 50),
-        (|_| Box::new(DormandPrince::new(NO_CONTROL)), 5, 5, 60),
+    type Make = fn(f64) -> Box<dyn Integrator>;
+    let methods: [(Make, usize, usize); 3] = [
+        (|h| Box::new(Euler::new(h)), 1, 400),
+        (|h| Box::new(Rk4::new(h)), 4, 50),
+        (|_| Box::new(DormandPrince::new(NO_CONTROL)), 5, 60),
     ];
-    for (make, at_ends, between, n) in methods {
+    for (make, expected, n) in methods {
         for varying in [false, true] {
             let measure = |n: usize| {
                 let lengths = lengths(n, varying);
@@ -105,8 +106,8 @@ fn one_step_methods() {
             };
             let (coarse, fine) = (measure(n), measure(2 * n));
             let name = format!("{} varying {varying}", make(1.0).name());
-            check_order(&format!("{name} at ends"), order(coarse.0, fine.0), at_ends, 0.3);
-            check_order(&format!("{name} between"), order(coarse.1, fine.1), between, 0.3);
+            check_order(&format!("{name} at ends"), order(coarse.0, fine.0), expected, 0.3);
+            check_order(&format!("{name} between"), order(coarse.1, fine.1), expected, 0.3);
         }
     }
 }
