@@ -13,7 +13,7 @@ use crate::integrator::{Gap, Integrator, Prediction, Step, saves_itself};
 use crate::norm::weighted_norm;
 use crate::polynomials::StatePolynomials;
 use crate::taylor::{Tolerance, exp2, log2};
-use history::{COEFFICIENTS, Coefficients, History};
+use history::{COEFFICIENTS, Coefficients, History, INVERSES};
 
 pub use history::MAX_ORDER;
 
@@ -261,7 +261,7 @@ impl Adams {
         h
     }
 
-    /// Writes the prediction in units of `h`, and what is needed to tell its distance.
+    /// Writes the prediction in units of `h`.
     fn extrapolate(&mut self, h: f64) {
         if self.head.predicted && self.prediction.unit() == h {
             return;
@@ -274,13 +274,12 @@ impl Adams {
             power *= h;
             self.prediction.row_mut(n).fill(0.0);
             for i in n - 1..m {
-                let factor = self.history.product(i)[n - 1] * power / n as f64;
+                let factor = self.history.product(i)[n - 1] * power * INVERSES[n];
                 if factor != 0.0 {
                     self.prediction.add(n, factor, self.history.difference(i));
                 }
             }
         }
-        self.measure(h);
         self.head.predicted = true;
     }
 
@@ -411,6 +410,7 @@ impl Integrator for Adams {
             return None;
         }
         self.extrapolate(h);
+        self.measure(h);
         let differences = self.history.difference(self.next_difference());
         let gap = Gap::new(differences, &self.gap, &self.error);
         Some(Prediction { states: &self.prediction, gap: Some(gap) })

@@ -222,6 +222,33 @@ fn time_runs_on_from_any_origin() {
     }
 }
 
+/// Where the prediction says that its error is below the tolerance it may be taken for the step:
+/// nothing is evaluated ahead, the past is kept and so is the accuracy.
+#[test]
+fn prediction_can_be_taken_for_a_short_step() {
+    let mut adams = Adams::new(AdamsOptions::new(both(1e-9)));
+    adams.restart(0.0, &START);
+    let mut flow = Counted::new(known);
+    let mut x = [0.0; 3];
+    let (mut steps, mut taken, mut highest) = (0, 0, 0);
+    while adams.time() < END {
+        adams.begin(&mut flow).unwrap();
+        let (t, h) = (adams.time(), adams.proposed().min(END - adams.time()));
+        highest = highest.max(adams.order());
+        steps += 1;
+        let prediction = adams.predict(h).unwrap();
+        if steps % 3 == 0 && prediction.error(0.4) < 0.5 {
+            taken += 1;
+            prediction.states.evaluate(0.4, &mut x);
+            adams.resume(0.4 * h, t + 0.4 * h, &x);
+        } else {
+            adams.step(h, &mut flow).unwrap();
+        }
+    }
+    let worst = distance(adams.states(), &known_solution(adams.time()));
+    assert!(worst < 3e-8 && taken > 5 && highest >= 7, "{worst} after {taken} of {steps}, order {highest}");
+}
+
 /// The Taylor method on the known flow; it needs no values of the flow, only its jets.
 #[derive(Clone)]
 struct Taylor {

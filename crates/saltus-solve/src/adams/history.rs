@@ -13,6 +13,17 @@ pub const NODES: usize = MAX_ORDER + 1;
 /// Room for the coefficients of any polynomial in the step.
 pub const COEFFICIENTS: usize = NODES + 2;
 
+/// 1 / n, which is multiplied many times in every step.
+pub const INVERSES: [f64; COEFFICIENTS + 1] = {
+    let mut inverses = [0.0; COEFFICIENTS + 1];
+    let mut n = 1;
+    while n < inverses.len() {
+        inverses[n] = 1.0 / n as f64;
+        n += 1;
+    }
+    inverses
+};
+
 /// Coefficients in powers of the step, from order 0.
 pub type Coefficients = [f64; COEFFICIENTS];
 
@@ -152,7 +163,7 @@ impl History {
         let mut w = [0.0; COEFFICIENTS];
         let mut power = unit;
         for (j, p) in self.product(i).iter().enumerate() {
-            w[j + 1] = p * power / (j + 1) as f64;
+            w[j + 1] = p * power * INVERSES[j + 1];
             power *= unit;
         }
         w
@@ -172,8 +183,8 @@ impl History {
     pub fn error(&self, q: usize, h: f64) -> (f64, f64) {
         let (mut value, mut slope) = (0.0, 0.0);
         for (j, p) in self.product(q - 1).iter().enumerate().rev() {
-            let once = p / (j + 1) as f64;
-            value = value * h + once / (j + 2) as f64;
+            let once = p * INVERSES[j + 1];
+            value = value * h + once * INVERSES[j + 2];
             slope = slope * h + once;
         }
         (value * h * h, slope * h * h)
