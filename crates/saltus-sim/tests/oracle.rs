@@ -181,7 +181,7 @@ fn engine_equals_oracle_where_it_once_did_not() {
         (203_813, Policy::Lazy),
     ];
     let mut tally = Tally::default();
-    seeds.map(|(seed, policy)| tally.compare(seed, policy));
+    seeds.into_iter().for_each(|(seed, policy)| tally.compare(seed, policy));
     assert_eq!(tally.exact + tally.rounded, 4);
     assert_eq!((tally.wrong, tally.excused), (vec![], vec![]));
 }
