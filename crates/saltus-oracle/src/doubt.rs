@@ -2,8 +2,8 @@
 //!
 //! The oracle decides exactly, an engine with rounded numbers. Both must agree except where a
 //! decision hangs on less than rounding: a distance that is not zero but tiny, or things that
-//! coincide exactly although the numbers on which they depend are no doubles. The first such time
-//! is part of the outcome, so that a comparison can tell a doubt from a mistake.
+//! coincide exactly although numbers that are no doubles led there. The first such time is part of
+//! the outcome, so that a comparison can tell a doubt from a mistake.
 
 use crate::evaluate::Moment;
 use crate::instant::Run;
@@ -27,21 +27,42 @@ pub(crate) fn is_tiny(distance: &Rational) -> bool {
     !distance.is_zero() && distance.abs() < reach()
 }
 
+/// What matters for doubts in a run.
+#[derive(Debug, Default)]
+pub(crate) struct Doubts {
+    /// The first time in doubt.
+    pub from: Option<Rational>,
+    /// How many different ticks there are at the present time.
+    ticks: usize,
+    /// A number was met that is no double, so that an engine has rounded.
+    rounded: bool,
+    /// Atoms that were zero at the present time, in this configuration or an earlier one.
+    zeros: Vec<(Expr, Expr)>,
+}
+
+impl Doubts {
+    /// Time has passed.
+    pub fn pass_time(&mut self, ticks: usize) {
+        self.ticks = ticks;
+        self.zeros.clear();
+    }
+}
+
 impl Run<'_> {
     /// From here on the outcome is in doubt.
     pub fn doubt(&mut self) {
-        self.doubtful_from.get_or_insert_with(|| self.configuration.t.clone());
+        self.doubts.from.get_or_insert_with(|| self.configuration.t.clone());
     }
 
     /// Looks for decisions of the present configuration that rounding may turn.
     pub fn note_doubt(&mut self) -> Exact<()> {
-        if self.doubtful_from.is_none() && self.is_doubtful()? {
+        if self.doubts.from.is_none() && self.is_doubtful()? {
             self.doubt();
         }
         Ok(())
     }
 
-    fn is_doubtful(&self) -> Exact<bool> {
+    fn is_doubtful(&mut self) -> Exact<bool> {
         let moment = Moment::new(self.system, &self.configuration);
         let mut atoms: Vec<Atom> = vec![];
         for formula in formulas(&moment) {
@@ -50,14 +71,13 @@ impl Run<'_> {
         if atoms.iter().any(|(_, g)| g.coefficients().iter().any(is_tiny)) {
             return Ok(true);
         }
-        if self.is_in_doubles() {
-            return Ok(false);
+        for (sides, _) in atoms.into_iter().filter(|(_, g)| g.start().is_zero()) {
+            if !self.doubts.zeros.contains(&sides) {
+                self.doubts.zeros.push(sides);
+            }
         }
-        let mut zeros: Vec<(Expr, Expr)> =
-            atoms.into_iter().filter(|(_, g)| !g.is_zero() && g.start().is_zero()).map(|a| a.0).collect();
-        zeros.sort_unstable();
-        zeros.dedup();
-        Ok(zeros.len() + usize::from(self.at_tick) > 1)
+        self.doubts.rounded |= !self.is_in_doubles();
+        Ok(self.doubts.rounded && self.doubts.zeros.len() + self.doubts.ticks > 1)
     }
 
     /// True if time and all states are doubles.

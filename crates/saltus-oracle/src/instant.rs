@@ -1,6 +1,7 @@
 //! A run (sections 6, 7 and 9 of the semantics): the start, the rounds of an instant, its end.
 
 use crate::configuration::Configuration;
+use crate::doubt::Doubts;
 use crate::evaluate::{JUST_AFTER, JUST_AFTER_CLOSED, Moment, NOW, NOW_CLOSED, Reading};
 use crate::round::{Entry, Forced, Round, activate, perform};
 use crate::trigger::{Place, trigger};
@@ -21,9 +22,7 @@ pub(crate) struct Run<'a> {
     /// The message of the stop condition that was true first in this instant.
     stop: Option<String>,
     cycle: usize,
-    /// The present time is a tick.
-    pub at_tick: bool,
-    pub doubtful_from: Option<Rational>,
+    pub doubts: Doubts,
 }
 
 /// Bits of the longest fraction: those of accumulating events can double with each of them.
@@ -44,8 +43,7 @@ impl<'a> Run<'a> {
             events: vec![],
             stop: None,
             cycle: 0,
-            at_tick: true,
-            doubtful_from: None,
+            doubts: Doubts::default(),
         }
     }
 
@@ -74,7 +72,7 @@ impl<'a> Run<'a> {
             values,
             modes: active,
             cycle: self.cycle,
-            doubtful_from: self.doubtful_from,
+            doubtful_from: self.doubts.from,
         }
     }
 

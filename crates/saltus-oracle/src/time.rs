@@ -3,7 +3,7 @@
 //! Truth can change only where an atom is zero or a trigger ticks. These critical times are known
 //! in advance, so each of them, and the middle of the gap before it, is simply looked at.
 
-use crate::configuration::Configuration;
+use crate::configuration::{Configuration, TriggerState};
 use crate::doubt::is_tiny;
 use crate::evaluate::{JUST_AFTER, Moment};
 use crate::instant::Run;
@@ -12,6 +12,7 @@ use crate::trigger::{Edge, Place};
 use crate::{Exact, Halt, Rational};
 use saltus_expr::Expr;
 use saltus_model::{Trigger, VariableKind};
+use std::collections::HashSet;
 
 impl Run<'_> {
     /// Lets states flow to the next instant.
@@ -28,8 +29,8 @@ impl Run<'_> {
     fn flow_to_critical_time(&mut self) -> Exact<()> {
         let begin = self.configuration.clone();
         let moment = Moment::new(self.system, &begin);
-        let Critical { time: next, is_tick, in_doubt } = next_critical_time(&moment, &self.until)?;
-        self.at_tick = is_tick;
+        let Critical { time: next, ticks, in_doubt } = next_critical_time(&moment, &self.until)?;
+        self.doubts.pass_time(ticks);
         let middle = (&begin.t + &next) / crate::rational(2, 1);
         self.flow_to(&begin, &moment, middle)?;
         self.note_edges_between(&moment.edges())?;
@@ -69,8 +70,8 @@ impl Run<'_> {
 /// A time at which something may become true or false.
 struct Critical {
     time: Rational,
-    /// It is a tick or the stop time.
-    is_tick: bool,
+    /// How many different ticks there are, the stop time among them.
+    ticks: usize,
     /// Another one follows so closely that rounding may exchange them.
     in_doubt: bool,
 }
@@ -82,9 +83,9 @@ fn next_critical_time(moment: &Moment, until: &Rational) -> Exact<Critical> {
     for formula in formulas(moment) {
         moment.atoms(formula, &mut atoms)?;
     }
-    let mut times = tick_times(moment)?;
-    times.push(until.clone());
-    let tick = times.iter().fold(until, Ord::min).clone();
+    let mut ticks = tick_times(moment)?;
+    ticks.push(Tick { time: until.clone(), origin: None });
+    let mut times: Vec<Rational> = ticks.iter().map(|tick| tick.time.clone()).collect();
     let mut unsolved: Vec<Polynomial> = vec![];
     for (_, atom) in atoms {
         let roots = atom.positive_roots();
@@ -96,7 +97,9 @@ fn next_critical_time(moment: &Moment, until: &Rational) -> Exact<Critical> {
         return Err(Halt::Unsupported("an event time that is not rational".into()));
     }
     let in_doubt = times.iter().any(|time| is_tiny(&(time - &next)));
-    Ok(Critical { is_tick: tick == next, time: next, in_doubt })
+    ticks.retain(|tick| tick.time == next);
+    let different: HashSet<&Option<_>> = ticks.iter().map(|tick| &tick.origin).collect();
+    Ok(Critical { ticks: different.len(), time: next, in_doubt })
 }
 
 /// All formulas of the active blocks.
@@ -120,19 +123,33 @@ pub(crate) fn formulas(moment: &Moment) -> Vec<Expr> {
     found
 }
 
-fn tick_times(moment: &Moment) -> Exact<Vec<Rational>> {
+/// The next tick of a trigger.
+struct Tick {
+    time: Rational,
+    /// The entry time and the delay or period it is computed from; equal ones round equally.
+    origin: Option<(Rational, Option<Rational>)>,
+}
+
+fn tick_times(moment: &Moment) -> Exact<Vec<Tick>> {
     let mut times = vec![];
     let configuration = moment.configuration;
     for block in configuration.active_blocks(moment.system) {
         let reactions = moment.system.block(block).reactions.iter().map(|r| &r.trigger);
         let states = &configuration.reactions[crate::configuration::block_index(block)];
+        let entry = configuration.block_entry(block);
+        let mut add = |trigger: &Trigger, state: &TriggerState| -> Exact<()> {
+            if let Some(time) = moment.next_tick(block, trigger, state)? {
+                times.push(Tick { time, origin: Some((entry.clone(), state.timing.clone())) });
+            }
+            Ok(())
+        };
         for (trigger, state) in reactions.zip(states) {
-            times.extend(moment.next_tick(block, trigger, state)?);
+            add(trigger, state)?;
         }
         let Some(mode) = block else { continue };
         let transitions = moment.system.mode(mode).transitions.iter().map(|t| &t.trigger);
         for (trigger, state) in transitions.zip(&configuration.transitions[mode.index()]) {
-            times.extend(moment.next_tick(block, trigger, state)?);
+            add(trigger, state)?;
         }
     }
     Ok(times)

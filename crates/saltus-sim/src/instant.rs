@@ -447,8 +447,7 @@ impl Runner<'_> {
         }
         for k in 0..self.buffers.writes.len() {
             let Write { slot, value, .. } = self.buffers.writes[k];
-            self.env[slot as usize] = value;
-            self.mark(slot);
+            self.set(slot, value);
         }
         for &r in &fired {
             if let Effect::Transition { target, history, .. } = self.code.rules[r as usize].effect {
@@ -596,9 +595,13 @@ impl Runner<'_> {
         Ok(())
     }
 
+    /// Gives a slot a value. One that it has already changes nothing, so what was decided about it
+    /// stays decided.
     fn set(&mut self, slot: u32, value: f64) {
-        self.env[slot as usize] = value;
-        self.mark(slot);
+        if self.env[slot as usize].to_bits() != value.to_bits() {
+            self.env[slot as usize] = value;
+            self.mark(slot);
+        }
     }
 
     fn start_own_variables(&mut self, mode: ModeId, in_round: bool) -> Result<(), SimError> {

@@ -134,7 +134,7 @@ impl Tally {
         let doubtful_from = exact.doubtful_from.as_ref().map_or(f64::INFINITY, |t| t.to_f64());
         self.doubtful += u64::from(doubtful_from.is_finite());
         match difference {
-            Some((t, words)) if t >= doubtful_from || close(t, doubtful_from) => {
+            Some((t, words)) if t + 1e-9 * (1.0 + t) >= doubtful_from => {
                 self.excused.push((seed, policy, words));
             }
             Some((_, words)) => self.wrong.push((seed, policy, words)),
@@ -179,9 +179,11 @@ fn engine_equals_oracle_where_it_once_did_not() {
         (202_294, Policy::Lazy),
         // A crossing that a lazy run passes without an instant is over.
         (203_813, Policy::Lazy),
+        // A state that is given the value it has stays where it was located.
+        (248_855, Policy::Eager),
     ];
     let mut tally = Tally::default();
     seeds.into_iter().for_each(|(seed, policy)| tally.compare(seed, policy));
-    assert_eq!(tally.exact + tally.rounded, 4);
+    assert_eq!(tally.exact + tally.rounded, 5);
     assert_eq!((tally.wrong, tally.excused), (vec![], vec![]));
 }
