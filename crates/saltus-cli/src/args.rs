@@ -102,10 +102,15 @@ const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet"
 const CHECK_FLAGS: [&str; 1] = ["--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
 /// Flags of `run` that are settings of the same name.
-const SETTINGS: [(&str, &str); 11] = [
+const SETTINGS: [(&str, &str); 16] = [
     ("--until", "until"),
     ("--solver", "solver"),
     ("--events", "events"),
+    ("--step", "step"),
+    ("--max-step", "max_step"),
+    ("--min-step", "min_step"),
+    ("--guard-tolerance", "guard_tolerance"),
+    ("--gamma", "gamma"),
     ("--rtol", "rtol"),
     ("--atol", "atol"),
     ("--order", "order"),
@@ -337,7 +342,7 @@ mod tests {
             ("rnu a.salt", "did you mean `run`?"),
             ("a.salt", "did you mean `saltus run a.salt`?"),
             ("run a.salt --unitl 3", "did you mean `--until`?"),
-            ("run a.salt --max-step 3", "did you mean `--max-steps`?"),
+            ("run a.salt --max-stesp 3", "did you mean `--max-steps`?"),
             ("check a.salt --jsno", "did you mean `--json`?"),
             ("graph a.salt --ouput x.svg", "did you mean `--out`?"),
             ("graph a.salt --colour x", "see `saltus graph --help`"),

@@ -35,9 +35,21 @@ which model, which values
 how it runs
   --until T             stop time
   --rtol R, --atol A    relative and absolute tolerance (1e-6, 1e-9)
-  --solver NAME         auto, taylor
+  --solver NAME         taylor (the default, also auto), adams, rk, or with a fixed step euler, rk4
   --order N             order of the Taylor method, 2 to 40 (from the tolerance)
-  --events METHOD       extrapolation: misses no root of the computed polynomial
+  --step H              step of euler and rk4
+  --max-step H          no step is longer than this
+  --events METHOD       how events are found:
+    extrapolation       before the step, on the prediction: misses no root of the computed
+                        polynomial, never evaluates outside the domain (taylor, adams, euler)
+    certified           the same, proved for the true flow from the computed point (taylor)
+    validated           and the local error proved (taylor)
+    interpolation       after the step, on its polynomial; `sturm`: roots counted by Sturm
+    endpoint            signs at the ends of steps only; misses what crosses twice
+    printed             extrapolation as Esposito and Kumar print it, for comparison (adams)
+  --gamma G             share of a guard left after a step towards it, 0 to 1
+  --guard-tolerance E   a guard this small counts as reached
+  --min-step H          an event this near is met without another step
   --policy P            what `may` and intervals do: eager (default), lazy, random
   --seed N              seed of the random policy
   --max-steps N, --max-events N, --max-seconds S

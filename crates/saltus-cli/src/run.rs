@@ -7,8 +7,8 @@ use crate::{Outcome, output, summary};
 use saltus::expr::{Sort, VarId};
 use saltus::model::{Span, VariableKind};
 use saltus::{
-    Change, Error, Event, Fault, HybridSystem, Loader, Model, Options, PictureFormat, Place, Recording, Rows,
-    Run, Status, TableFormat, apply_setting, save_picture,
+    Certificate, Change, Error, Event, Fault, HybridSystem, Loader, Model, Options, PictureFormat, Place,
+    Recording, Rows, Run, Status, TableFormat, apply_setting, save_picture,
 };
 use std::collections::HashMap;
 use std::io::Write;
@@ -217,6 +217,9 @@ impl Report<'_> {
                 }
             });
             j.key("stats").object(|j| self.stats(j));
+            if let Some(certificate) = &self.run.certificate {
+                j.key("certificate").object(|j| prove(j, certificate));
+            }
             j.key("errors").array(|j| self.errors().iter().for_each(|fault| json::fault(j, fault)));
             j.key("notes").array(|j| self.notes(j));
             j.key("files").array(|j| {
@@ -277,6 +280,7 @@ impl Report<'_> {
             ("steps", stats.steps),
             ("rejected", stats.rejected),
             ("rhs_evals", stats.rhs_evals),
+            ("outside_domain_evals", stats.outside_domain_evals),
             ("jet_evals", stats.jet_evals),
             ("root_searches", stats.root_searches),
             ("instants", stats.instants),
@@ -289,9 +293,8 @@ impl Report<'_> {
         ] {
             j.key(name).integer(count);
         }
-        // Nothing is projected yet, and nothing counts evaluations outside the domain.
+        // Nothing is projected yet.
         j.key("projections").integer(0);
-        j.key("outside_domain_evals").null();
         j.key("compile_seconds").number(self.times.load + stats.compile_seconds);
         j.key("seconds").number(stats.seconds);
         j.key("write_seconds").number(self.times.write);
@@ -307,6 +310,26 @@ impl Report<'_> {
         }
         self.model.warning_faults().iter().for_each(|warning| json::fault(j, warning));
     }
+}
+
+/// What a run has proved, and what that means.
+const CLAIM: &str = "for each proved step: the exact flow of the expressions from the computed point at its start exists, stays in the domain, and every guard keeps its sign but in the brackets of the events; not claimed: that the computed points lie on one flow, the global error, the order of overlapping brackets";
+
+fn prove<W: Write>(j: &mut Json<W>, certificate: &Certificate) {
+    j.key("claim").text(CLAIM);
+    j.key("proved_steps").integer(certificate.proved_steps);
+    j.key("proved_time").number(certificate.proved_time);
+    j.key("unproved_steps").integer(certificate.unproved_steps);
+    j.key("doubtful").integer(certificate.doubtful);
+    j.key("doubts").array(|j| {
+        for doubt in &certificate.doubts {
+            j.object(|j| {
+                j.key("from").number(doubt.from);
+                j.key("to").number(doubt.to);
+                j.key("what").text(&doubt.what);
+            });
+        }
+    });
 }
 
 /// The values of changed variables by name.

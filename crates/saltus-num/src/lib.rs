@@ -6,3 +6,4 @@ pub mod interval;
 pub mod polynomial;
 pub mod roots;
 mod rounding;
+pub mod sturm;

@@ -92,17 +92,17 @@ pub struct Root {
 }
 
 impl Root {
-    fn new(lo: f64, at: f64, hi: f64, before: Sign, after: Sign) -> Self {
+    pub(crate) fn bracketed(lo: f64, at: f64, hi: f64, before: Sign, after: Sign) -> Self {
         Root { lo, at: at.clamp(lo, hi), hi, before, after, touch: before == after }
     }
 
     fn exact(at: f64, before: Sign, after: Sign) -> Self {
-        Root::new(at, at, at, before, after)
+        Root::bracketed(at, at, at, before, after)
     }
 
     /// A polynomial with a coefficient that is not finite: nothing is known.
     fn undecided() -> Self {
-        Root::new(0.0, 0.5, 1.0, Sign::Zero, Sign::Zero)
+        Root::bracketed(0.0, 0.5, 1.0, Sign::Zero, Sign::Zero)
     }
 }
 
@@ -467,11 +467,11 @@ impl RootFinder {
             }
         }
         if first > last {
-            return Some(Root::new(from, from + 0.5 * (to - from), to, left, right));
+            return Some(Root::bracketed(from, from + 0.5 * (to - from), to, left, right));
         }
         let lo = self.edge(first, from, left, f64::NAN);
         let hi = if right == Sign::Zero { to } else { self.edge(last, to, right, f64::NAN) };
-        Some(Root::new(lo, 0.5 * (lo + hi), hi, left, right))
+        Some(Root::bracketed(lo, 0.5 * (lo + hi), hi, left, right))
     }
 
     /// Refines the one root of a piece by Newton's method, falling back to bisection whenever the
@@ -484,7 +484,7 @@ impl RootFinder {
             if !(lo < x && x < hi) {
                 x = lo + 0.5 * (hi - lo);
                 if !(lo < x && x < hi) {
-                    return Root::new(lo, lo, hi, left, right);
+                    return Root::bracketed(lo, lo, hi, left, right);
                 }
             }
             let (p, noise) = self.at(x);
@@ -511,7 +511,7 @@ impl RootFinder {
         let lo = self.edge(x, from, before, level(before));
         let hi = self.edge(x, to, after, level(after));
         let newton = x - p.value / p.slope;
-        Root::new(lo, if newton.is_finite() { newton } else { x }, hi, before, after)
+        Root::bracketed(lo, if newton.is_finite() { newton } else { x }, hi, before, after)
     }
 
     /// A point with certain sign close to the edge of the noise between `inside`, which is noise,

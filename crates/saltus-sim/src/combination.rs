@@ -2,8 +2,10 @@
 //!
 //! A combination selects and orders code that exists already; entering a new one compiles nothing.
 
-use crate::compile::{AtomId, Code, Effect, SwitchKind, When};
+use crate::compile::{AtomId, Code, Effect, Formula, Signs, SwitchKind, When};
 use crate::error::SimError;
+use crate::guards::sign_of;
+use crate::stepping::{COMPOSED_ORDER, STATE_DEGREE};
 use saltus_expr::jet::{JetMachine, Jets};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
@@ -58,6 +60,12 @@ pub(crate) struct Combination {
     pub degree: usize,
     /// Signals, derivatives and atoms, in order.
     pub plan: Arc<FlowPlan>,
+    /// How many blocks of the plan are signals and derivatives; the others are atoms.
+    pub flow_units: usize,
+    /// The atoms and the signals they read, without derivatives.
+    pub watching: FlowPlan,
+    /// Composes the atoms with polynomials of the states; made when first needed.
+    composer: Option<JetMachine>,
     pub jets: Box<dyn Jets>,
     /// Active atoms; their positions here index signs and polynomials.
     pub atoms: Vec<AtomId>,
@@ -70,6 +78,8 @@ pub(crate) struct Combination {
     pub watchers: Vec<Vec<u32>>,
     /// Active switches.
     pub switches: Vec<u32>,
+    /// True if a domain is declared.
+    pub has_domains: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Jets computed with this combination.
@@ -181,6 +191,7 @@ fn assemble(
     guards.sort_unstable();
     guards.dedup();
     let mut plan_blocks = sorted;
+    let flow_units = plan_blocks.len();
     plan_blocks.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
     let plan = FlowPlan { blocks: plan_blocks, states, time_slot: 0, slots: code.slots };
     let operations = plan.blocks.iter().map(|b| b.program.ops().len() as u64).sum::<u64>();
@@ -203,7 +214,11 @@ fn assemble(
         watches: Vec::new(),
         watchers: Vec::new(),
         switches: Vec::new(),
+        has_domains: blocks.iter().any(|&b| !code.blocks[b as usize].domains.is_empty()),
         reads: reads(&plan, code.slots),
+        watching: watching(&plan, flow_units),
+        flow_units,
+        composer: None,
         plan: Arc::new(plan),
         uses: 0,
         weight: 1 + operations / SMALL_FLOW,
@@ -267,6 +282,21 @@ fn check_states(system: &HybridSystem, walk: &Walk<'_>, states: &[(u32, u32)]) -
     Ok(())
 }
 
+/// The part of a plan that its last units, from some position on, depend on.
+fn watching(plan: &FlowPlan, first: usize) -> FlowPlan {
+    let mut needed = vec![false; plan.slots];
+    let mut blocks = Vec::new();
+    for (i, block) in plan.blocks.iter().enumerate().rev() {
+        if i >= first || block.outputs.iter().any(|&s| needed[s as usize]) {
+            block.inputs.iter().for_each(|&s| needed[s as usize] = true);
+            blocks.push(block.clone());
+        }
+    }
+    blocks.reverse();
+    let states = plan.states.iter().map(|&(x, _)| (x, x)).collect();
+    FlowPlan { blocks, states, time_slot: plan.time_slot, slots: plan.slots }
+}
+
 fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
     let mut reads = vec![false; slots];
     plan.blocks.iter().flat_map(|b| &b.inputs).for_each(|&s| reads[s as usize] = true);
@@ -274,6 +304,30 @@ fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
 }
 
 impl Combination {
+    /// The machine that composes the atoms with polynomials of the states.
+    pub fn composer(&mut self) -> &mut JetMachine {
+        self.composer.get_or_insert_with(|| {
+            // Polynomials of the states are composed to their full degree.
+            let machine = JetMachine::composing(&self.watching, COMPOSED_ORDER, STATE_DEGREE);
+            let degrees = self.atom_slots.iter().map(|&s| machine.degree(s).bound());
+            let order = degrees.map(|d| d.map_or(COMPOSED_ORDER, |d| d.min(COMPOSED_ORDER))).max();
+            JetMachine::composing(&self.watching, order.unwrap_or(0), STATE_DEGREE)
+        })
+    }
+
+    /// Whether a formula holds for values of the atoms, told by their slots.
+    pub fn satisfies(&self, formula: &Formula, env: &[f64], value: impl Fn(u32) -> f64) -> bool {
+        formula.eval(env, &|a, relation| {
+            let slot = self.atom_slots[self.position[a.index()] as usize];
+            relation.holds_now(Signs::steady(sign_of(value(slot))))
+        })
+    }
+
+    /// The position of a slot among the integrated states.
+    pub fn state_position(&self, slot: u32) -> Option<usize> {
+        self.plan.states.iter().position(|&(x, _)| x == slot)
+    }
+
     /// Replaces the virtual machine by native code with the same results; false if there is none.
     #[cfg(feature = "native")]
     pub fn go_native(&mut self, order: usize) -> bool {

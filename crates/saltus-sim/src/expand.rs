@@ -1,13 +1,9 @@
 //! Expanding the flow: Taylor polynomials of states and guards from the present values, and how
 //! far they may be trusted.
 
-use crate::compile::SwitchKind;
 use crate::explain;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
-use crate::segment::{Crossing, StepRoot};
-use saltus_num::polynomial;
-use saltus_num::roots::{Root, excludes_zero, outweighs, sign_after_zero};
 use saltus_solve::taylor::{StepBound, first_scale};
 
 /// A step so many times longer than the scale of the coefficients asks for a new scale: small
@@ -30,6 +26,9 @@ impl Runner<'_> {
         let combination = self.combinations.get_mut(self.current);
         combination.jets.run(&self.env, self.scale);
         combination.uses += 1;
+        let value = |slot: u32| combination.jets.coefficient(slot, 0);
+        let inside = self.code.is_inside(combination, &self.env, value);
+        self.stats.outside_domain_evals += u64::from(!inside);
         self.stats.jet_evals += 1;
         self.jets_fresh = true;
     }
@@ -64,16 +63,24 @@ impl Runner<'_> {
     /// Makes the segment that starts at the present values.
     pub fn expand(&mut self) -> Result<(), Box<Ending>> {
         self.tier_up();
-        self.parabolas.clear();
+        self.given.clear();
         let remaining = (self.until - self.stamp.t) - self.t_low;
-        match self.choose_length(remaining)? {
+        let longest =
+            remaining.min(self.options.max_step.unwrap_or(f64::INFINITY)).min(self.proofs.longest());
+        match self.choose_length(longest)? {
             Some(length) => {
+                let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
+                let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
+                let length = proof.map_or(length, |(length, _)| length);
                 // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
                 let exact = self.combination().is_exact;
                 let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
                 self.begin_segment(unit, length);
                 self.borrow_states(unit / self.scale);
                 self.find_roots(unit / self.scale);
+                if let Some((_, verdict)) = proof {
+                    self.overrule_roots(verdict);
+                }
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }
@@ -93,7 +100,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn begin_segment(&mut self, unit: f64, length: f64) {
+    pub fn begin_segment(&mut self, unit: f64, length: f64) {
         let segment = &mut self.segment;
         segment.origin = self.stamp.t;
         segment.origin_low = self.t_low;
@@ -115,6 +122,7 @@ impl Runner<'_> {
             let ratio = self.step_ratio();
             if ratio.is_nan() {
                 if !self.point_is_finite() {
+                    self.stats.outside_domain_evals += 1;
                     return Err(self.left_domain());
                 }
                 if shrinkings == SHRINKINGS {
@@ -154,13 +162,35 @@ impl Runner<'_> {
         bound.ratio()
     }
 
+    /// Evaluates the flow at the end of a step of some length, as methods do that look at guards
+    /// only afterwards; the step is shortened until there is a value.
+    fn evaluate_ahead(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
+        let saved = self.env.clone();
+        for _ in 0..RESCALINGS {
+            self.begin_segment(length, length);
+            self.borrow_states(length / self.scale);
+            self.place_states(1.0);
+            self.env[0] = self.segment.time_of(1.0);
+            self.evaluate_plan();
+            let states = &self.combination().plan.states;
+            let exists = states.iter().all(|&(_, f)| self.env[f as usize].is_finite());
+            self.env.copy_from_slice(&saved);
+            if exists {
+                return Ok(length);
+            }
+            length *= 0.5;
+            self.stats.rejected += 1;
+        }
+        Err(self.looked_outside(self.stamp.t + length))
+    }
+
     fn point_is_finite(&mut self) -> bool {
         let plan = self.combination().plan.clone();
         plan.diagnose(&mut self.env, &mut self.scratch).is_none()
     }
 
     /// The run ends because an expression has no value, or no derivative, here.
-    fn left_domain(&mut self) -> Box<Ending> {
+    pub fn left_domain(&mut self) -> Box<Ending> {
         let plan = self.combination().plan.clone();
         match plan.diagnose(&mut self.env, &mut self.scratch) {
             Some((block, departure)) => {
@@ -175,7 +205,15 @@ impl Runner<'_> {
         }
     }
 
-    fn stuck(&self, length: f64) -> Box<Ending> {
+    /// The run ends because a method looks ahead where the flow has no value.
+    pub fn looked_outside(&self, t: f64) -> Box<Ending> {
+        let reason =
+            format!("the flow has no value at {t}, where the method looks ahead, however short the step");
+        let hint = "use `--events extrapolation`, which looks nowhere it has not tested, with the solver taylor or adams";
+        self.ending(Status::LeftDomain, reason, Some(hint.into()), None)
+    }
+
+    pub fn stuck(&self, length: f64) -> Box<Ending> {
         let reason = format!(
             "the step needed for the tolerance, {length:e}, is too small to advance time: a state grows without bound or the model has a singularity here"
         );
@@ -202,171 +240,10 @@ impl Runner<'_> {
             segment.coefficients.extend_from_slice(&states.data()[..segment.orders * segment.stride]);
         }
     }
-
-    /// Isolates the zeros of all guards on the step.
-    fn find_roots(&mut self, ratio: f64) {
-        for p in 0..self.combination().atoms.len() {
-            if self.clearly_keeps_sign(p, ratio) {
-                continue;
-            }
-            self.load_row(p, ratio);
-            let length = self.row_length(p);
-            let (value, sign) = (self.row[0], self.signs[p]);
-            let steady = sign.now != 0 && sign.now == sign_of(value);
-            if steady && excludes_zero(&self.row[..length]) {
-                continue;
-            }
-            self.atom_roots(p, length, steady);
-        }
-        for k in 0..self.combination().switches.len() {
-            let s = self.combination().switches[k];
-            self.stair_roots(s, ratio);
-        }
-        self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
-        for signs in &mut self.signs {
-            signs.now = signs.after;
-        }
-    }
-
-    /// True if the constant term of an atom outweighs all others on a longer step than this one.
-    fn clearly_keeps_sign(&self, p: usize, ratio: f64) -> bool {
-        if ratio > 1.0 || !self.parabolas.is_empty() {
-            return false;
-        }
-        let combination = self.combination();
-        let slot = combination.atom_slots[p];
-        let (first, others, count) = combination.jets.weights(slot);
-        let sign = self.signs[p].now;
-        sign != 0 && sign == sign_of(first) && outweighs(first, others, count)
-    }
-
-    /// Puts the polynomial of an atom over the unit of the segment into `row`.
-    fn load_row(&mut self, p: usize, ratio: f64) {
-        if let Some(parabola) = self.parabolas.get(p) {
-            self.row[..3].copy_from_slice(parabola);
-            return;
-        }
-        let combination = self.combinations.get(self.current);
-        let slot = combination.atom_slots[p];
-        combination.jets.row(slot, &mut self.row);
-        let length = combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1;
-        polynomial::scale(&mut self.row[..length], ratio);
-    }
-
-    fn row_length(&self, p: usize) -> usize {
-        if !self.parabolas.is_empty() {
-            return 3;
-        }
-        let combination = self.combination();
-        let slot = combination.atom_slots[p];
-        combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1
-    }
-
-    /// Zeros of an atom. One that is zero by decree, or whose sign disagrees with its history by
-    /// rounding, has its zero at the start deflated.
-    fn atom_roots(&mut self, p: usize, length: usize, steady: bool) {
-        let exact = self.exact_zero(p, length);
-        let row = &self.row[..length];
-        let row = if steady { row } else { &row[1..] };
-        if !steady {
-            let after = sign_after_zero(row).value() as i8;
-            if self.signs[p].now != 0 && self.signs[p].now != after {
-                let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
-            } else {
-                self.signs[p].after = after;
-            }
-        }
-        if row.len() < 2 {
-            return;
-        }
-        self.stats.root_searches += 1;
-        let mut found = std::mem::take(&mut self.buffers.roots);
-        self.finder.roots(row, &mut found);
-        for root in &found {
-            let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
-            let stop = near_side(row, root);
-            self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact, crossing });
-        }
-        self.buffers.roots = found;
-    }
-
-    /// The time at which an atom affine in time alone is zero; NaN for other atoms.
-    fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
-        let atom = self.combination().atoms[p].index();
-        let code = self.code.clone();
-        let Some(quantity) = code.atoms[atom].of_time.as_ref().filter(|_| length == 2) else {
-            return f64::NAN;
-        };
-        let now = std::mem::replace(&mut self.env[0], 0.0);
-        let at_zero = self.scalar(quantity);
-        self.env[0] = 1.0;
-        let at_one = self.scalar(quantity);
-        self.env[0] = now;
-        let zero = -at_zero / (at_one - at_zero);
-        if zero >= now && zero.is_finite() { zero } else { f64::NAN }
-    }
-
-    /// Where a stair leaves its cell: upwards at the upper edge, downwards below the lower one.
-    fn stair_roots(&mut self, s: u32, ratio: f64) {
-        let switch = &self.code.switches[s as usize];
-        let SwitchKind::Stair(atom, grid) = &switch.kind else { return };
-        let index = self.env[switch.slot.index()];
-        let p = self.combination().position[atom.index()] as usize;
-        let edges = [(grid.lower(index), index - 1.0, -1), (grid.upper(index), index + 1.0, 1)];
-        let length = self.row_length(p);
-        for (edge, target, direction) in edges {
-            if !edge.is_finite() {
-                continue;
-            }
-            self.load_row(p, ratio);
-            self.row[0] -= edge;
-            let met = self.met_edges[s as usize] == edge || self.row[0] == 0.0;
-            let row = &self.row[..length];
-            let row = if met { &row[1..] } else { row };
-            if row.len() < 2 || (!met && excludes_zero(row)) {
-                continue;
-            }
-            let mut found: Vec<Root> = std::mem::take(&mut self.buffers.roots);
-            self.finder.roots(row, &mut found);
-            if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
-                let crossing = Crossing::Stair { switch: s, index: target, edge };
-                let stop = near_side(row, root);
-                self.segment.roots.push(StepRoot {
-                    lo: root.lo,
-                    hi: root.hi,
-                    stop,
-                    exact: f64::NAN,
-                    crossing,
-                });
-            }
-            self.buffers.roots = found;
-        }
-    }
-}
-
-/// The best place to stop at a root: its estimate, or as little before it as the computed value
-/// needs to have the sign it had before.
-fn near_side(c: &[f64], root: &Root) -> f64 {
-    let mut place = root.at;
-    let mut back = f64::EPSILON * place.abs();
-    while place > root.lo {
-        let value = polynomial::evaluate(c, place);
-        if value == 0.0 || sign_of(value) == root.before.value() as i8 {
-            return place;
-        }
-        place -= back;
-        back *= 2.0;
-    }
-    root.lo
 }
 
 /// The smallest power of two above a positive number.
 fn power_of_two_above(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     f64::from_bits(x.clamp(1e-300, 1e300).to_bits() & !MANTISSA) * 2.0
-}
-
-pub(crate) fn sign_of(x: f64) -> i8 {
-    if x > 0.0 { 1 } else { -i8::from(x < 0.0) }
 }

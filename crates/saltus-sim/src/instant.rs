@@ -6,8 +6,8 @@
 
 use crate::compile::{Actions, AtomId, Edge, EdgeKind, Effect, Formula, Signs, SwitchKind, When};
 use crate::error::SimError;
-use crate::expand::sign_of;
 use crate::explain;
+use crate::guards::sign_of;
 use crate::options::{Policy, Recording};
 use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
 use crate::runner::Runner;
@@ -244,6 +244,10 @@ impl Runner<'_> {
         let combination = self.combinations.get(self.current);
         combination.plan.eval(&mut self.env, &mut self.scratch);
         self.stats.rhs_evals += 1;
+        let exists = combination.plan.states.iter().all(|&(_, f)| self.env[f as usize].is_finite());
+        let value = |slot: u32| self.env[slot as usize];
+        let inside = exists && self.code.is_inside(combination, &self.env, value);
+        self.stats.outside_domain_evals += u64::from(!inside);
     }
 
     /// Signs from the present values; an atom that is zero by decree stays so while nothing it
@@ -515,6 +519,10 @@ impl Runner<'_> {
             self.segment.valid = false;
         }
         self.jets_fresh = false;
+        self.proofs.reset();
+        if let Some(stepper) = &mut self.stepper {
+            stepper.restart = true;
+        }
     }
 
     /// Evaluates the right-hand sides of all fired rules in the values before the round.

@@ -2,25 +2,31 @@
 //!
 //! The meaning of a run is defined in `docs/semantics.md`; [`Simulator`] executes it.
 
+mod certify;
 mod combination;
 mod compile;
 mod error;
 mod expand;
 mod explain;
+mod gradient;
+mod guards;
 mod instant;
 mod locate;
 mod low_order;
+mod method;
 mod options;
 mod random;
 mod report;
 mod runner;
 mod segment;
+mod stepping;
 mod timers;
 mod trace;
 mod zeno;
 
 pub use error::SimError;
+pub use method::{EventMethod, Solver, UnknownWord};
 pub use options::{Limits, Options, Policy, Recording};
-pub use report::{Change, Ending, Event, EventKind, Note, Run, Stamp, Stats, Status};
+pub use report::{Certificate, Change, Doubt, Ending, Event, EventKind, Note, Run, Stamp, Stats, Status};
 pub use runner::{Simulator, simulate};
 pub use trace::{Epoch, Point, Role, Sampling, Segment, Trace};

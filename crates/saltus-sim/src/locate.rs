@@ -64,6 +64,21 @@ impl Runner<'_> {
         Located::Nothing
     }
 
+    /// The place of the first event on the segment, ticks apart. Signs and flags are afterwards
+    /// those up to there.
+    pub fn first_event(&mut self) -> Option<f64> {
+        let mut first = 0;
+        while let Some(&root) = self.segment.roots.get(first).filter(|r| r.lo <= self.segment.end) {
+            let end = self.end_of_set(first);
+            if self.cross(first, end) {
+                return Some(root.lo);
+            }
+            self.settle_signs(first, end);
+            first = end;
+        }
+        None
+    }
+
     /// True if a place on the step cannot be told from a time.
     fn same_time(&self, s: f64, t: f64) -> bool {
         (self.segment.time_of(s) - t).abs() <= 2.0 * f64::EPSILON * t.abs()
@@ -247,11 +262,12 @@ impl Runner<'_> {
         self.t_low = low - (self.stamp.t - exact);
         self.env[0] = self.stamp.t;
         self.record_flow();
+        self.segment.cursor = self.segment.end;
         self.segment.valid = false;
         self.jets_fresh = false;
     }
 
-    fn place_states(&mut self, s: f64) {
+    pub fn place_states(&mut self, s: f64) {
         let combination = self.combinations.get(self.current);
         let coefficients = coefficients(&self.segment, combination);
         self.segment.evaluate(coefficients, s, &mut self.scratch);

@@ -73,11 +73,11 @@ impl Runner<'_> {
         let middle = values(self);
         self.place_line(x, f, &vec![0.0; x.len()], 0.0);
         let start = values(self);
-        self.parabolas.clear();
-        self.parabolas.extend((0..slots.len()).map(|i| {
+        self.given.reset(slots.len(), 3);
+        for i in 0..slots.len() {
             let (a, m, b) = (start[i], middle[i], end[i]);
-            [a, 4.0 * m - 3.0 * a - b, 2.0 * (a - 2.0 * m + b)]
-        }));
+            self.given.row_mut(i).copy_from_slice(&[a, 4.0 * m - 3.0 * a - b, 2.0 * (a - 2.0 * m + b)]);
+        }
         let segment = &mut self.segment;
         segment.ratio = 1.0;
         segment.states = x.len();

@@ -1,5 +1,8 @@
 //! Options of a run, with their defaults.
 
+use crate::error::SimError;
+use crate::method::{EventMethod, Solver};
+
 /// How enabled but not forced transitions, and values given as intervals, are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Policy {
@@ -60,6 +63,22 @@ pub struct Options {
     pub atol: f64,
     /// Order of the Taylor method; chosen from the tolerance if absent.
     pub order: Option<usize>,
+    /// The integrator.
+    pub solver: Solver,
+    /// How events are found; the solver's own default if absent.
+    pub events: Option<EventMethod>,
+    /// The step of a solver with fixed steps.
+    pub step: Option<f64>,
+    /// Steps are not longer than this.
+    pub max_step: Option<f64>,
+    /// An event closer than this is met without another step.
+    pub min_step: Option<f64>,
+    /// An event is met when its guard is at most this large; by default when the prediction is
+    /// within the tolerance.
+    pub guard_tolerance: Option<f64>,
+    /// Share of a guard's value that is left after a step towards it; chosen from the error of the
+    /// prediction if absent.
+    pub gamma: Option<f64>,
     /// How choices are made.
     pub policy: Policy,
     /// Seed of the choices.
@@ -75,6 +94,66 @@ pub struct Options {
     pub limits: Limits,
 }
 
+impl Options {
+    /// How events are found.
+    pub fn method(&self) -> EventMethod {
+        self.events.unwrap_or(self.solver.methods()[0])
+    }
+
+    /// Complains about the first option that makes no sense.
+    pub(crate) fn check(&self) -> Result<(), SimError> {
+        let wrong = |what: String| Err(SimError::Option(what));
+        if !(self.rtol.is_finite() && self.rtol >= 0.0 && self.rtol < 1.0) {
+            return wrong(format!("the relative tolerance is {}; it must be from 0 to below 1", self.rtol));
+        }
+        if !(self.atol.is_finite() && self.atol > 0.0) {
+            return wrong(format!("the absolute tolerance is {}; it must be positive", self.atol));
+        }
+        if let Some(order) = self.order.filter(|order| !(2..=40).contains(order)) {
+            return wrong(format!("the order is {order}; it must be from 2 to 40"));
+        }
+        let lengths = [
+            ("step", self.step),
+            ("longest step", self.max_step),
+            ("shortest step", self.min_step),
+            ("tolerance of guards", self.guard_tolerance),
+        ];
+        for (name, value) in lengths {
+            if let Some(value) = value.filter(|v| !(v.is_finite() && *v > 0.0)) {
+                return wrong(format!("the {name} is {value}; it must be positive"));
+            }
+        }
+        if let (Some(min), Some(max)) = (self.min_step, self.max_step)
+            && min > max
+        {
+            return wrong(format!("the shortest step is {min}, longer than the longest, {max}"));
+        }
+        if let Some(gamma) = self.gamma.filter(|g| !(*g > 0.0 && *g < 1.0)) {
+            return wrong(format!("gamma is {gamma}; it must be between 0 and 1"));
+        }
+        self.check_method()
+    }
+
+    fn check_method(&self) -> Result<(), SimError> {
+        let (solver, method) = (self.solver, self.method());
+        if !solver.methods().contains(&method) {
+            let words: Vec<&str> = solver.methods().iter().map(|m| m.word()).collect();
+            let what =
+                format!("the solver {solver} cannot find events by {method}; it can by {}", words.join(", "));
+            return Err(SimError::Option(what));
+        }
+        match (solver.has_fixed_step(), self.step) {
+            (true, None) => {
+                Err(SimError::Option(format!("the solver {solver} needs the length of its steps")))
+            }
+            (false, Some(_)) => Err(SimError::Option(format!(
+                "the solver {solver} chooses its steps; the longest can be limited instead"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Default for Options {
     fn default() -> Self {
         Self {
@@ -82,6 +161,13 @@ impl Default for Options {
             rtol: 1e-6,
             atol: 1e-9,
             order: None,
+            solver: Solver::Taylor,
+            events: None,
+            step: None,
+            max_step: None,
+            min_step: None,
+            guard_tolerance: None,
+            gamma: None,
             policy: Policy::Eager,
             seed: 0,
             set: Vec::new(),

@@ -138,6 +138,35 @@ pub struct Note {
     pub text: String,
 }
 
+/// What was proved of a run: for each proved step, that the exact flow of the model's expressions
+/// from the *computed* point at its start exists on the step, leaves no domain, and that no guard
+/// changes its sign but in the brackets of the reported events. Not that the computed points lie on
+/// one flow, and no bound of the global error; see [`saltus_solve::certificate`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Certificate {
+    /// Steps that are proved.
+    pub proved_steps: u64,
+    /// Time they cover.
+    pub proved_time: f64,
+    /// Steps of which nothing could be proved.
+    pub unproved_steps: u64,
+    /// Number of doubts.
+    pub doubtful: u64,
+    /// The first of them.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A part of a run where something could not be decided.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubt {
+    /// From when.
+    pub from: f64,
+    /// To when.
+    pub to: f64,
+    /// What.
+    pub what: String,
+}
+
 /// Counters of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Stats {
@@ -147,6 +176,8 @@ pub struct Stats {
     pub rejected: u64,
     /// Evaluations of the equations at a point.
     pub rhs_evals: u64,
+    /// Evaluations of the flow at points where it or its mode does not exist, also ahead of a step.
+    pub outside_domain_evals: u64,
     /// Taylor expansions of the flow.
     pub jet_evals: u64,
     /// Guard polynomials whose roots had to be isolated.
@@ -182,6 +213,8 @@ pub struct Run {
     pub values: Vec<f64>,
     /// Last mode of every automaton; `None` for inactive ones.
     pub modes: Vec<Option<ModeId>>,
+    /// What was proved, if that was asked for.
+    pub certificate: Option<Certificate>,
     /// Remarks.
     pub notes: Vec<Note>,
     /// What it cost.

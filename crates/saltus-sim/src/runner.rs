@@ -8,19 +8,24 @@
 //! ```
 //! An instant that changes nothing the flow or a guard reads leaves the polynomial in force.
 
+use crate::certify::Proofs;
 use crate::combination::{Combination, Combinations};
 use crate::compile::{self, Actions, Code, Formula, Scalar, Signs};
 use crate::error::SimError;
+use crate::guards::GivenRows;
 use crate::locate::Located;
+use crate::method::EventMethod;
 use crate::options::{Options, Policy, Recording};
 use crate::random::Random;
 use crate::report::{Change, Ending, Event, Note, Run, Stamp, Stats, Status};
 use crate::segment::Segment;
+use crate::stepping::{COMPOSED_ORDER, Stepper};
 use crate::timers::Timer;
 use crate::trace::Trace;
 use crate::zeno::ZenoWatch;
 use saltus_model::{HybridSystem, ModeId, Span, VariableKind};
 use saltus_num::roots::RootFinder;
+use saltus_num::sturm::SturmChain;
 use saltus_solve::taylor::{Tolerance, order_for};
 use std::sync::Arc;
 use std::time::Instant;
@@ -36,6 +41,9 @@ pub(crate) struct Runner<'s> {
     pub system: &'s HybridSystem,
     pub code: Arc<Code>,
     pub options: Options,
+    pub method: EventMethod,
+    /// The integrator, unless it is Taylor's method.
+    pub stepper: Option<Stepper>,
     pub until: f64,
     pub tolerance: Tolerance,
     pub order: usize,
@@ -73,10 +81,13 @@ pub(crate) struct Runner<'s> {
     pub changed: Vec<u32>,
     pub is_changed: Vec<bool>,
     pub finder: RootFinder,
+    pub chain: SturmChain,
     pub scratch: Vec<f64>,
+    /// Values put aside while the flow is evaluated elsewhere.
+    pub saved: Vec<f64>,
     pub row: Vec<f64>,
     /// Guards of a step without jets.
-    pub parabolas: Vec<[f64; 3]>,
+    pub given: GivenRows,
     pub random: Random,
     pub zeno: ZenoWatch,
     pub last_event_time: f64,
@@ -89,6 +100,7 @@ pub(crate) struct Runner<'s> {
     pub trace: Trace,
     pub started: Instant,
     pub buffers: crate::instant::Buffers,
+    pub proofs: Proofs,
     progress: Option<&'s mut dyn FnMut(f64)>,
 }
 
@@ -142,7 +154,7 @@ impl<'s> Simulator<'s> {
     where
         's: 'p,
     {
-        check_options(&options)?;
+        options.check()?;
         let order = options.order.unwrap_or_else(|| order_for(options.rtol));
         if self.combinations.order() != order {
             self.combinations = Combinations::new(order);
@@ -185,9 +197,12 @@ impl<'s> Runner<'s> {
                 _ => {}
             }
         }
+        let tolerance = Tolerance { relative: options.rtol, absolute: options.atol };
         let mut runner = Self {
             until: 0.0,
-            tolerance: Tolerance { relative: options.rtol, absolute: options.atol },
+            method: options.method(),
+            stepper: Stepper::new(&options, tolerance, &code),
+            tolerance,
             order,
             combinations,
             current: 0,
@@ -209,9 +224,11 @@ impl<'s> Runner<'s> {
             changed: Vec::new(),
             is_changed: vec![false; code.slots],
             finder: RootFinder::default(),
+            chain: SturmChain::default(),
             scratch: Vec::new(),
-            row: vec![0.0; order + 1],
-            parabolas: Vec::new(),
+            saved: Vec::new(),
+            row: vec![0.0; (order + 1).max(COMPOSED_ORDER + 1)],
+            given: GivenRows::default(),
             random: Random::new(options.seed),
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,
@@ -223,6 +240,7 @@ impl<'s> Runner<'s> {
             trace: Trace::default(),
             started,
             buffers: crate::instant::Buffers::default(),
+            proofs: Proofs::default(),
             system,
             code,
             options,
@@ -340,7 +358,10 @@ impl<'s> Runner<'s> {
         self.instant()?;
         loop {
             if !self.segment.valid {
-                self.expand()?;
+                match self.stepper {
+                    None => self.expand()?,
+                    Some(_) => self.expand_by_values()?,
+                }
             }
             match self.locate() {
                 Located::Nothing => self.reach_segment_end(),
@@ -475,25 +496,10 @@ impl<'s> Runner<'s> {
             events: self.events,
             changes: self.changes,
             notes: self.notes,
+            certificate: self.method.is_proof().then_some(self.proofs.certificate),
             stats: self.stats,
             trace: self.trace,
         };
         (run, self.combinations)
-    }
-}
-
-fn check_options(options: &Options) -> Result<(), SimError> {
-    let wrong = |what: String| Err(SimError::Option(what));
-    if !(options.rtol.is_finite() && options.rtol >= 0.0 && options.rtol < 1.0) {
-        return wrong(format!("the relative tolerance is {}; it must be from 0 to below 1", options.rtol));
-    }
-    if !(options.atol.is_finite() && options.atol > 0.0) {
-        return wrong(format!("the absolute tolerance is {}; it must be positive", options.atol));
-    }
-    match options.order {
-        Some(order) if !(2..=40).contains(&order) => {
-            wrong(format!("the order is {order}; it must be from 2 to 40"))
-        }
-        _ => Ok(()),
     }
 }

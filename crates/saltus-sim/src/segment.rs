@@ -63,6 +63,12 @@ impl Segment {
         }
     }
 
+    /// Makes room for another list of roots.
+    pub fn forget_roots(&mut self) {
+        self.roots.clear();
+        self.next_root = 0;
+    }
+
     /// The place of a time on the step.
     pub fn place_of(&self, t: f64) -> f64 {
         if self.h == 0.0 { 0.0 } else { ((t - self.origin) - self.origin_low) / self.h }

@@ -44,13 +44,20 @@ const SHORTEST: f64 = 0.6;
 /// How much wider than guessed a side of the box is made.
 const GREATEST_GROWTH: f64 = 6.0;
 
+/// A doubt about this part of a step is not looked at more closely: from a point nearer to it,
+/// rounding would decide.
+const NARROW: f64 = 1e-6;
+
+/// Room of a state that does not move at all, above the least radius of a coefficient.
+const LEAST_ROOM: f64 = 1e-100;
+
 /// The proved local error, in tolerances.
 const LOCAL_ERROR: f64 = 10.0;
 
 /// A guard that must keep its sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Watch {
-    /// The sign to keep, not zero.
+    /// The sign to keep; zero if the guard is not watched.
     pub sign: Sign,
     /// The guard is taken to be zero at the start, whatever its rounded value: what must keep the
     /// sign is its change since then.
@@ -204,6 +211,11 @@ impl Certifier {
         self.memory = f64::INFINITY;
     }
 
+    /// The next step will be no longer than this.
+    pub fn longest(&self) -> f64 {
+        self.memory
+    }
+
     /// The guards that may change on the last step, in no particular order.
     pub fn brackets(&self) -> &[Bracket] {
         &self.brackets
@@ -295,10 +307,13 @@ impl Certifier {
             None => {
                 let hc = reach * h;
                 self.memory = 0.25 * hc;
-                if t_lo < 0.01 * hc {
-                    return self.doubt(request, bracket, hc);
+                match bracket.t_clear {
+                    Some(t_clear) if t_clear - t_lo <= NARROW * hc => {
+                        Verdict::Possible { guard, t_lo, t_clear, hc }
+                    }
+                    _ if t_lo < 0.01 * hc => return self.doubt(request, bracket, hc),
+                    _ => Verdict::Proved { h: t_lo },
                 }
-                Verdict::Proved { h: t_lo }
             }
         })
     }
@@ -401,6 +416,9 @@ impl Certifier {
 
     /// Whether a guard's range on the box has only the sign to be kept.
     fn keeps_on_box(&self, guard: usize, watch: Watch) -> Option<bool> {
+        if watch.sign == Sign::Zero {
+            return Some(true);
+        }
         let range = self.balls.watched_range(guard).ok()?;
         let keeps = match watch.sign {
             Sign::Negative => range.hi() < 0.0,
@@ -597,7 +615,7 @@ impl BoxGuess {
         for i in 0..self.point.len() {
             let x = self.point[i];
             let whole = self.moves[i][0] + self.moves[i][1];
-            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-6 * widest + 1e-13 * x.abs();
+            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-6 * widest + 1e-13 * x.abs() + LEAST_ROOM;
             let room =
                 [0, 1].map(|side| self.growth[i][side] * (1.3 * self.moves[i][side] + 0.1 * whole + slack));
             self.bounds[i] = Interval::new(x - room[1], x + room[0]);

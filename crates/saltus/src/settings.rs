@@ -2,23 +2,27 @@
 
 use crate::Error;
 use saltus_lang::suggest::did_you_mean;
-use saltus_sim::{Options, Policy};
+use saltus_sim::{EventMethod, Options, Policy, Solver};
 
-const SOLVERS: [&str; 2] = ["auto", "taylor"];
-const SOLVERS_TO_COME: [&str; 6] = ["adams", "bdf", "dopri", "radau", "rk45", "euler"];
-const METHODS: [&str; 1] = ["extrapolation"];
-const METHODS_TO_COME: [&str; 1] = ["certified"];
+/// The word for the solver that suits most models.
+const AUTO: &str = "auto";
+const SOLVERS_TO_COME: [&str; 2] = ["bdf", "radau"];
 const POLICIES: [(&str, Policy); 3] =
     [("eager", Policy::Eager), ("lazy", Policy::Lazy), ("random", Policy::Random)];
 
 /// The settings of a run, without those that say what is drawn.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 16] = [
     "until",
     "rtol",
     "atol",
     "order",
     "solver",
     "events",
+    "step",
+    "max_step",
+    "min_step",
+    "guard_tolerance",
+    "gamma",
     "policy",
     "seed",
     "max_steps",
@@ -43,14 +47,29 @@ pub fn apply_setting(options: &mut Options, name: &str, value: &str) -> Result<(
         "rtol" => {
             options.rtol = number(name, value, |v| (0.0..1.0).contains(&v), "a number from 0 to below 1")?
         }
-        "atol" => options.atol = number(name, value, |v| v > 0.0, "a number above 0")?,
+        "atol" => options.atol = positive(name, value)?,
         "order" => options.order = Some(whole(name, value, 2, 40)? as usize),
         "seed" => options.seed = whole(name, value, 0, u64::MAX)?,
         "max_steps" => options.limits.steps = whole(name, value, 1, u64::MAX)?,
         "max_events" => options.limits.events = whole(name, value, 1, u64::MAX)?,
-        "max_seconds" => options.limits.seconds = number(name, value, |v| v > 0.0, "a number above 0")?,
-        "solver" => known_word("solver", value, &SOLVERS, &SOLVERS_TO_COME)?,
-        "events" => known_word("event method", value, &METHODS, &METHODS_TO_COME)?,
+        "max_seconds" => options.limits.seconds = positive(name, value)?,
+        "step" => options.step = Some(positive(name, value)?),
+        "max_step" => options.max_step = Some(positive(name, value)?),
+        "min_step" => options.min_step = Some(positive(name, value)?),
+        "guard_tolerance" => options.guard_tolerance = Some(positive(name, value)?),
+        "gamma" => {
+            let inside = |v: f64| v > 0.0 && v < 1.0;
+            options.gamma = Some(number(name, value, inside, "a number between 0 and 1")?);
+        }
+        "solver" => {
+            let words: Vec<&str> = [AUTO].into_iter().chain(Solver::ALL.map(Solver::word)).collect();
+            known_word("solver", value, &words, &SOLVERS_TO_COME)?;
+            options.solver = value.parse().unwrap_or_default();
+        }
+        "events" => {
+            known_word("event method", value, &EventMethod::ALL.map(EventMethod::word), &[])?;
+            options.events = value.parse().ok();
+        }
         "policy" => {
             let names = POLICIES.map(|p| p.0);
             known_word("policy", value, &names, &[])?;
@@ -71,6 +90,10 @@ fn wrong(message: String, hint: Option<String>) -> Error {
 fn number(name: &str, text: &str, admits: impl Fn(f64) -> bool, wanted: &str) -> Result<f64, Error> {
     let value = text.trim().parse::<f64>().ok().filter(|v| v.is_finite() && admits(*v));
     value.ok_or_else(|| wrong(format!("`{name}` needs {wanted}, not `{text}`"), None))
+}
+
+fn positive(name: &str, text: &str) -> Result<f64, Error> {
+    number(name, text, |v| v > 0.0, "a number above 0")
 }
 
 /// A whole number; `1e6` is one, too.
@@ -113,8 +136,13 @@ mod tests {
             ("rtol", "0"),
             ("atol", "1e-4"),
             ("order", "12"),
-            ("solver", "auto"),
-            ("events", "extrapolation"),
+            ("solver", "adams"),
+            ("events", "interpolation"),
+            ("step", "0.1"),
+            ("max_step", "2"),
+            ("min_step", "1e-9"),
+            ("guard_tolerance", "1e-5"),
+            ("gamma", "0.5"),
             ("policy", "random"),
             ("seed", "18446744073709551615"),
             ("max_steps", "1e6"),
@@ -124,6 +152,9 @@ mod tests {
             assert!(NAMES.contains(&name));
             apply_setting(&mut options, name, value).unwrap();
         }
+        assert_eq!((options.solver, options.events), (Solver::Adams, Some(EventMethod::Interpolation)));
+        assert_eq!((options.step, options.max_step, options.min_step), (Some(0.1), Some(2.0), Some(1e-9)));
+        assert_eq!((options.guard_tolerance, options.gamma), (Some(1e-5), Some(0.5)));
         assert_eq!((options.until, options.rtol, options.atol), (Some(3.0), 0.0, 1e-4));
         assert_eq!((options.order, options.policy, options.seed), (Some(12), Policy::Random, u64::MAX));
         let limits = options.limits;
@@ -137,8 +168,8 @@ mod tests {
         assert_eq!(refusal("seed", "1.5"), "`seed` needs a whole number from 0, not `1.5`\n");
         assert_eq!(refusal("rtoll", "1"), "`rtoll` is not a setting of a run; did you mean `rtol`?\n");
         assert_eq!(
-            refusal("solver", "adams"),
-            "the solver `adams` is not available yet; available: auto, taylor\n"
+            refusal("solver", "radau"),
+            "the solver `radau` is not available yet; available: auto, taylor, adams, rk, euler, rk4\n"
         );
         assert_eq!(refusal("solver", "tailor"), "`tailor` is not a known solver; did you mean `taylor`?\n");
     }

@@ -10,7 +10,7 @@
 use super::lanes::{self, Order};
 use super::lower::Lowered;
 use super::schedule::Schedule;
-use super::{JetLayout, Jets, Place};
+use super::{Degree, JetLayout, Jets, Place};
 use crate::plan::FlowPlan;
 use crate::program::Reg;
 use crate::vm;
@@ -78,6 +78,67 @@ impl JetMachine {
     /// already there. Programs seen before are not analysed again.
     pub fn rebind(&mut self, plan: &FlowPlan) {
         self.schedule.rebuild(plan);
+        self.bind(plan);
+    }
+
+    /// A machine that composes a plan with polynomials of its states, of at most this degree in
+    /// time; see [`JetMachine::compose`]. What would make a state's derivative is not looked at.
+    pub fn composing(plan: &FlowPlan, order: usize, degree: usize) -> JetMachine {
+        let mut machine = JetMachine::default();
+        machine.layout.order = order;
+        machine.schedule = Schedule::for_given_states(plan, Degree::new(degree));
+        machine.bind(plan);
+        machine
+    }
+
+    /// Computes all coefficients where those of the states are given: `rows` holds those of order 0,
+    /// of order 1 and so on, in the order of the plan's states and in powers of time over `unit`.
+    ///
+    /// ```
+    /// use saltus_expr::jet::{JetMachine, Jets};
+    /// use saltus_expr::{Binary, FlowPlan, Graph, Node, PlanBlock, Program, Sort, VarId};
+    /// // g = x x on x = 1 + 3 s.
+    /// let mut graph = Graph::new();
+    /// let x = graph.var(VarId(1), Sort::Real);
+    /// let square = graph.intern(Node::Binary(Binary::Mul, x, x));
+    /// let (program, _) = Program::new(&graph, &[square]);
+    /// let block = PlanBlock { program: program.into(), inputs: vec![1], outputs: vec![2] };
+    /// let plan = FlowPlan { blocks: vec![block], states: vec![(1, 1)], time_slot: 0, slots: 3 };
+    /// let mut machine = JetMachine::composing(&plan, 2, 1);
+    /// machine.compose(&[0.0, 1.0, 0.0], 1.0, &[1.0, 3.0]);
+    /// let mut row = [0.0; 3];
+    /// machine.row(2, &mut row);
+    /// assert_eq!(row, [1.0, 6.0, 9.0]);
+    /// ```
+    pub fn compose(&mut self, env: &[f64], unit: f64, rows: &[f64]) {
+        self.load_point(env, unit);
+        let states = self.layout.states;
+        self.advance_orders(|machine, k| {
+            let to = machine.layout.states_base + k * machine.layout.states_stride;
+            match rows.get(k * states..(k + 1) * states) {
+                Some(row) => machine.arena[to..to + states].copy_from_slice(row),
+                None => machine.arena[to..to + states].fill(0.0),
+            }
+        });
+    }
+
+    /// Order after order: the states, then what is made of them.
+    fn advance_orders(&mut self, mut place_states: impl FnMut(&mut Self, usize)) {
+        let span = self.layout.order + 1;
+        for group in &self.groups {
+            group.gather(&mut self.arena, span, 0);
+            group.start(&mut self.arena, span);
+        }
+        for k in 1..span {
+            place_states(self, k);
+            for group in &self.groups {
+                group.gather(&mut self.arena, span, k);
+                group.advance(&mut self.arena, span, k, self.inverses[k]);
+            }
+        }
+    }
+
+    fn bind(&mut self, plan: &FlowPlan) {
         self.state_slots.clear();
         self.state_slots.extend(plan.states.iter().map(|&(state, _)| state));
         self.time_slot = plan.time_slot;
@@ -188,18 +249,7 @@ impl JetMachine {
 impl Jets for JetMachine {
     fn run(&mut self, env: &[f64], h_scale: f64) {
         self.load_point(env, h_scale);
-        let span = self.layout.order + 1;
-        for group in &self.groups {
-            group.gather(&mut self.arena, span, 0);
-            group.start(&mut self.arena, span);
-        }
-        for k in 1..span {
-            self.integrate(k);
-            for group in &self.groups {
-                group.gather(&mut self.arena, span, k);
-                group.advance(&mut self.arena, span, k, self.inverses[k]);
-            }
-        }
+        self.advance_orders(Self::integrate);
     }
 
     fn layout(&self) -> &JetLayout {

@@ -41,15 +41,28 @@ impl Schedule {
         schedule
     }
 
-    /// Schedules another plan in the same memory.
-    pub(super) fn rebuild(&mut self, plan: &FlowPlan) {
+    /// Schedules a plan whose states are polynomials in time that are given, not integrated.
+    pub(super) fn for_given_states(plan: &FlowPlan, degree: Degree) -> Schedule {
+        let mut schedule = Schedule::default();
+        schedule.begin(plan, degree);
+        schedule.descend_blocks(plan, &mut Vec::new());
+        schedule.lower_blocks(plan);
+        schedule
+    }
+
+    fn begin(&mut self, plan: &FlowPlan, states: Degree) {
         debug_assert_eq!(plan.check(), Ok(()));
         self.degrees.clear();
         self.degrees.resize(plan.slots, Degree::CONSTANT);
         self.degrees[plan.time_slot as usize] = Degree::LINEAR;
         for &(state, _) in &plan.states {
-            self.degrees[state as usize] = Degree::UNBOUNDED;
+            self.degrees[state as usize] = states;
         }
+    }
+
+    /// Schedules another plan in the same memory.
+    pub(super) fn rebuild(&mut self, plan: &FlowPlan) {
+        self.begin(plan, Degree::UNBOUNDED);
         let mut registers = Vec::new();
         for _ in 0..GREATEST_PASSES {
             self.descend_blocks(plan, &mut registers);

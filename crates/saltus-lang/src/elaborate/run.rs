@@ -24,6 +24,11 @@ enum Holds {
 const SETTINGS: &[(&str, Holds)] = &[
     ("rtol", Holds::Positive),
     ("atol", Holds::Positive),
+    ("step", Holds::Positive),
+    ("max_step", Holds::Positive),
+    ("min_step", Holds::Positive),
+    ("guard_tolerance", Holds::Positive),
+    ("gamma", Holds::Positive),
     ("solver", Holds::Word),
     ("events", Holds::Word),
     ("policy", Holds::Word),

@@ -14,6 +14,7 @@ pub(crate) use edges::{Edge, EdgeKind};
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
+use crate::combination::Combination;
 use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
 use std::sync::Arc;
@@ -160,6 +161,15 @@ pub(crate) struct Code {
 }
 
 impl Code {
+    /// Whether the declared domains of a combination hold for values of its atoms, told by slots.
+    pub fn is_inside(&self, combination: &Combination, env: &[f64], value: impl Fn(u32) -> f64) -> bool {
+        if !combination.has_domains {
+            return true;
+        }
+        let mut domains = combination.blocks.iter().flat_map(|&b| &self.blocks[b as usize].domains);
+        domains.all(|w| combination.satisfies(&w.formula, env, &value))
+    }
+
     /// The code of the root (`None`) or of a mode.
     pub fn block(&self, owner: Option<ModeId>) -> &BlockCode {
         &self.blocks[owner.map_or(0, |m| m.index() + 1)]

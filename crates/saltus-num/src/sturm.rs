@@ -1,0 +1,164 @@
+//! Roots by Sturm's theorem: the number of distinct roots in an interval is the number of sign
+//! changes lost by the chain p, p', -rem(p, p'), ... from one end to the other.
+//!
+//! The classical way to tell whether an interpolant has a root (Shampine, Gladwell and Brankin 1991
+//! use it for events). In floating point the remainders lose digits, so the chain ends where a
+//! remainder is rounding noise; [`crate::roots`] is the more careful and the faster way, this one is
+//! for comparison.
+
+use crate::polynomial::evaluate;
+use crate::roots::{Root, Sign};
+
+/// A remainder this much smaller than what it was made of is taken as zero.
+const NOISE: f64 = 1e-13;
+/// Halvings of an interval that holds one root.
+const HALVINGS: u32 = 54;
+
+/// A Sturm chain, its memory kept between polynomials.
+#[derive(Clone, Debug, Default)]
+pub struct SturmChain {
+    members: Vec<Vec<f64>>,
+}
+
+impl SturmChain {
+    /// Writes the distinct roots in (0, 1] to `found`, in order.
+    ///
+    /// ```
+    /// use saltus_num::sturm::SturmChain;
+    /// let mut found = Vec::new();
+    /// // (s - 1/4) (s - 1/2), and (s - 1/2)^2: distinct roots count once.
+    /// SturmChain::default().roots(&[0.125, -0.75, 1.0], &mut found);
+    /// assert_eq!(found.len(), 2);
+    /// assert!((found[0].at - 0.25).abs() < 1e-15 && (found[1].at - 0.5).abs() < 1e-15);
+    /// SturmChain::default().roots(&[0.25, -1.0, 1.0], &mut found);
+    /// assert!(found.len() == 1 && found[0].touch);
+    /// ```
+    pub fn roots(&mut self, c: &[f64], found: &mut Vec<Root>) {
+        found.clear();
+        if !self.build(c) {
+            return;
+        }
+        self.isolate(0.0, 1.0, self.changes(0.0), self.changes(1.0), 0, found);
+    }
+
+    /// Makes the chain; false if the polynomial has no roots to speak of.
+    fn build(&mut self, c: &[f64]) -> bool {
+        self.members.clear();
+        let size = c.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+        let Some(p) =
+            trimmed(c, f64::EPSILON * size).filter(|p| p.len() > 1 && p.iter().all(|c| c.is_finite()))
+        else {
+            return false;
+        };
+        let slope = (1..p.len()).map(|k| k as f64 * p[k]).collect();
+        self.members.extend([p, slope]);
+        while let [.., a, b] = &self.members[..]
+            && b.len() > 1
+            && let Some(rest) = negated_remainder(a, b)
+        {
+            self.members.push(rest);
+        }
+        true
+    }
+
+    /// Sign changes of the chain at a place; zeros are passed over.
+    fn changes(&self, s: f64) -> usize {
+        let signs =
+            self.members.iter().map(|p| evaluate(p, s)).filter(|v| *v != 0.0).map(f64::is_sign_positive);
+        let (changes, _) = signs.fold((0, None), |(n, last), sign| {
+            (n + usize::from(last.is_some_and(|l| l != sign)), Some(sign))
+        });
+        changes
+    }
+
+    fn isolate(&self, lo: f64, hi: f64, at_lo: usize, at_hi: usize, depth: u32, found: &mut Vec<Root>) {
+        if at_lo <= at_hi {
+            return;
+        }
+        if at_lo - at_hi == 1 || depth >= HALVINGS {
+            found.push(self.refine(lo, hi, at_hi));
+            return;
+        }
+        let middle = 0.5 * (lo + hi);
+        let at_middle = self.changes(middle);
+        self.isolate(lo, middle, at_lo, at_middle, depth + 1, found);
+        self.isolate(middle, hi, at_middle, at_hi, depth + 1, found);
+    }
+
+    /// Narrows an interval that holds one root, by counting.
+    fn refine(&self, lo: f64, hi: f64, at_hi: usize) -> Root {
+        let p = &self.members[0];
+        let (mut left, mut right) = (lo, hi);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (left + right);
+            if middle <= left || middle >= right {
+                break;
+            }
+            if self.changes(middle) > at_hi { left = middle } else { right = middle }
+        }
+        let outside = |s: f64| Sign::of(evaluate(p, s));
+        let (before, after) = (outside(lo), outside(hi));
+        let after = if after == Sign::Zero { Sign::of(evaluate(p, hi + 1e-3)) } else { after };
+        Root::bracketed(left, 0.5 * (left + right), right, before, after)
+    }
+}
+
+/// Without leading coefficients that are not above a bound: division by noise would be noise.
+fn trimmed(c: &[f64], bound: f64) -> Option<Vec<f64>> {
+    let degree = c.iter().rposition(|c| c.abs() > bound || c.is_nan())?;
+    Some(c[..=degree].to_vec())
+}
+
+/// -rem(a, b), scaled to a greatest coefficient of 1; nothing if it is noise.
+fn negated_remainder(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+    let mut rest = a.to_vec();
+    let lead = b[b.len() - 1];
+    let mut size = a.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    while rest.len() >= b.len() {
+        let shift = rest.len() - b.len();
+        let factor = rest[rest.len() - 1] / lead;
+        for (k, c) in b.iter().enumerate() {
+            rest[shift + k] -= factor * c;
+            size = size.max((factor * c).abs());
+        }
+        rest.pop();
+    }
+    let rest = trimmed(&rest, NOISE * size)?;
+    let greatest = rest.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    Some(rest.into_iter().map(|c| -c / greatest).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::polynomial::multiply_truncated;
+    use crate::roots::RootFinder;
+    use proptest::prelude::*;
+
+    fn from_roots(roots: &[f64]) -> Vec<f64> {
+        roots.iter().fold(vec![1.0], |p, r| {
+            let mut q = vec![0.0; p.len() + 1];
+            multiply_truncated(&p, &[-r, 1.0], &mut q);
+            q
+        })
+    }
+
+    proptest! {
+        /// Roots well apart are found by counting as by exclusion and Descartes' rule.
+        #[test]
+        fn agrees_with_the_root_finder(mut roots in prop::collection::vec(-1.0..2.0f64, 1..6)) {
+            roots.sort_by(f64::total_cmp);
+            prop_assume!(roots.windows(2).all(|w| w[1] - w[0] > 0.05));
+            prop_assume!(roots.iter().all(|r| r.abs() > 0.02 && (r - 1.0).abs() > 0.02));
+            let p = from_roots(&roots);
+            let (mut counted, mut located) = (Vec::new(), Vec::new());
+            SturmChain::default().roots(&p, &mut counted);
+            RootFinder::default().roots(&p, &mut located);
+            prop_assert_eq!(counted.len(), located.len());
+            for (a, b) in counted.iter().zip(&located) {
+                prop_assert!((a.at - b.at).abs() < 1e-9, "{} {}", a.at, b.at);
+                prop_assert_eq!((a.before, a.after), (b.before, b.after));
+            }
+        }
+    }
+}

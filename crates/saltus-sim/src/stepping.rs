@@ -1,0 +1,415 @@
+//! Steps by integrators that work with values of the flow.
+//!
+//! The prediction of such an integrator is a polynomial for each state; guards composed with it are
+//! polynomials too, so the rest of the engine does not know where a segment came from. With
+//! extrapolation the guards bound the step *before* anything is evaluated ahead:
+//!
+//! ```text
+//! PREDICT    the states over the longest step the error allows
+//! COMPOSE    the guards with the prediction
+//! no event:  step, then test the guards at its end before the flow is evaluated there
+//! an event:  near enough that the prediction itself is within the tolerance: the prediction is the
+//!            segment and nothing is evaluated; otherwise step to short of it and predict again
+//! ```
+
+use crate::combination::Combination;
+use crate::compile::{Code, Signs};
+use crate::gradient::Gradients;
+use crate::guards::sign_of;
+use crate::method::{EventMethod, Solver};
+use crate::options::Options;
+use crate::report::{Ending, Stats};
+use crate::runner::Runner;
+use crate::segment::Crossing;
+use saltus_expr::jet::Jets;
+use saltus_num::roots::outweighs;
+use saltus_solve::adams::{Adams, AdamsOptions};
+use saltus_solve::fixed::{Euler, Rk4};
+use saltus_solve::runge_kutta::DormandPrince;
+use saltus_solve::taylor::Tolerance;
+use saltus_solve::{Flow, Integrator, Refusal, StatePolynomials, Step};
+
+/// Highest degree of a state's polynomial.
+pub(crate) const STATE_DEGREE: usize = 9;
+/// Order to which guards that are no polynomials are composed.
+pub(crate) const COMPOSED_ORDER: usize = 24;
+/// Share of the way to an event that is stepped when the prediction is too inaccurate to reach it.
+const APPROACH: f64 = 0.9;
+/// Attempts at one step.
+const ATTEMPTS: u32 = 200;
+/// Guards keep this many times the expected gap between prediction and step as a distance.
+const SAFETY: f64 = 3.0;
+
+/// An integrator and what the engine knows about it.
+pub(crate) struct Stepper {
+    integrator: Box<dyn Integrator>,
+    /// The next step starts anew: the flow has jumped.
+    pub restart: bool,
+    point: Vec<f64>,
+    /// Signs and flags before a look ahead.
+    signs: Vec<Signs>,
+    armed: Vec<bool>,
+    gradients: Gradients,
+}
+
+impl Stepper {
+    /// The integrator that the options ask for; none for Taylor's method, which has jets.
+    pub fn new(options: &Options, tolerance: Tolerance, code: &Code) -> Option<Stepper> {
+        let step = options.step.unwrap_or_default();
+        let integrator: Box<dyn Integrator> = match options.solver {
+            Solver::Taylor => return None,
+            Solver::Adams => Box::new(Adams::new(AdamsOptions::new(tolerance))),
+            Solver::RungeKutta => Box::new(DormandPrince::new(tolerance)),
+            Solver::Euler => Box::new(Euler::new(step)),
+            Solver::Rk4 => Box::new(Rk4::new(step)),
+        };
+        let gradients = Gradients::of(code);
+        let (point, signs, armed) = Default::default();
+        Some(Stepper { integrator, restart: true, point, signs, armed, gradients })
+    }
+}
+
+/// What a look at the prediction finds.
+enum Ahead {
+    /// No event.
+    Clear,
+    /// An event so near that the prediction is the segment.
+    Reached,
+    /// The step must be at most this share of what was looked at.
+    Shorten(f64),
+}
+
+/// The flow of a combination, evaluated in the environment of the run.
+struct PlanFlow<'a> {
+    combination: &'a Combination,
+    code: &'a Code,
+    env: &'a mut [f64],
+    scratch: &'a mut Vec<f64>,
+    stats: &'a mut Stats,
+}
+
+impl Flow for PlanFlow<'_> {
+    fn eval(&mut self, t: f64, x: &[f64], f: &mut [f64]) -> Result<(), Refusal> {
+        let plan = &self.combination.plan;
+        self.env[0] = t;
+        for (&(slot, _), &x) in plan.states.iter().zip(x) {
+            self.env[slot as usize] = x;
+        }
+        let declared = self.combination.has_domains;
+        let units = if declared { plan.blocks.len() } else { self.combination.flow_units };
+        plan.blocks[..units].iter().for_each(|block| block.eval(self.env, self.scratch));
+        for (f, &(_, slot)) in f.iter_mut().zip(&plan.states) {
+            *f = self.env[slot as usize];
+        }
+        self.stats.rhs_evals += 1;
+        let exists = f.iter().all(|f| f.is_finite());
+        let value = |slot: u32| self.env[slot as usize];
+        let inside = exists && self.code.is_inside(self.combination, self.env, value);
+        self.stats.outside_domain_evals += u64::from(!inside);
+        if exists { Ok(()) } else { Err(Refusal::Undefined { t }) }
+    }
+}
+
+impl Runner<'_> {
+    /// Makes the segment that starts at the present values, with values of the flow.
+    pub fn expand_by_values(&mut self) -> Result<(), Box<Ending>> {
+        let Some(mut stepper) = self.stepper.take() else { return Ok(()) };
+        let made = self.make_step(&mut stepper);
+        self.stepper = Some(stepper);
+        self.jets_fresh = false;
+        self.stats.steps += 1;
+        made
+    }
+
+    fn make_step(&mut self, stepper: &mut Stepper) -> Result<(), Box<Ending>> {
+        let remaining = (self.until - self.stamp.t) - self.t_low;
+        self.synchronise(stepper);
+        if self.with_flow(|flow| stepper.integrator.begin(flow)).is_err() {
+            return Err(self.left_domain());
+        }
+        match self.method {
+            EventMethod::Extrapolation => self.step_by_prediction(stepper, remaining),
+            EventMethod::Printed => self.step_as_printed(stepper, remaining),
+            _ => self.step_blindly(stepper, remaining),
+        }
+    }
+
+    /// Brings the integrator to the present values.
+    fn synchronise(&mut self, stepper: &mut Stepper) {
+        let states = &self.combinations.get(self.current).plan.states;
+        stepper.point.clear();
+        stepper.point.extend(states.iter().map(|&(x, _)| self.env[x as usize]));
+        if std::mem::take(&mut stepper.restart) {
+            stepper.integrator.restart(self.stamp.t, &stepper.point);
+        } else {
+            let elapsed = self.segment.cursor * self.segment.h;
+            stepper.integrator.resume(elapsed, self.stamp.t, &stepper.point);
+        }
+    }
+
+    /// Calls an integrator with the flow, and puts the present values back.
+    fn with_flow<T>(&mut self, call: impl FnOnce(&mut PlanFlow<'_>) -> T) -> T {
+        let combination = self.combinations.get(self.current);
+        let mut saved = std::mem::take(&mut self.saved);
+        saved.clear();
+        saved.extend(combination.plan.states.iter().map(|&(x, _)| self.env[x as usize]));
+        let mut flow = PlanFlow {
+            combination,
+            code: &self.code,
+            env: &mut self.env,
+            scratch: &mut self.scratch,
+            stats: &mut self.stats,
+        };
+        let result = call(&mut flow);
+        for (&(slot, _), &value) in combination.plan.states.iter().zip(&saved) {
+            self.env[slot as usize] = value;
+        }
+        self.env[0] = self.stamp.t;
+        self.saved = saved;
+        result
+    }
+
+    /// The longest step to try.
+    fn proposed(&self, stepper: &Stepper, remaining: f64) -> f64 {
+        stepper.integrator.proposed().min(self.options.max_step.unwrap_or(f64::INFINITY)).min(remaining)
+    }
+
+    /// One attempt at a step: true if it was made.
+    fn attempt(&mut self, stepper: &mut Stepper, h: f64) -> Result<bool, Box<Ending>> {
+        if h == 0.0 {
+            self.take_polynomials(&StatePolynomials::constant(self.stamp.t, &stepper.point));
+            return Ok(true);
+        }
+        let made = self.with_flow(|flow| stepper.integrator.step(h, flow));
+        if made.is_ok_and(Step::is_accepted) {
+            self.take_polynomials(stepper.integrator.dense());
+            return Ok(true);
+        }
+        self.stats.rejected += 1;
+        if self.stamp.t + stepper.integrator.proposed() == self.stamp.t {
+            return Err(self.cannot_step(made.err()));
+        }
+        Ok(false)
+    }
+
+    /// The step first, then the guards on it.
+    fn step_blindly(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+        for _ in 0..ATTEMPTS {
+            let h = self.proposed(stepper, remaining);
+            if self.attempt(stepper, h)? {
+                self.compose_guards();
+                self.find_roots(1.0);
+                return Ok(());
+            }
+        }
+        Err(self.cannot_step(None))
+    }
+
+    /// The guards on the prediction first, then the step.
+    fn step_by_prediction(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+        let shortest = self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs());
+        let mut h = self.proposed(stepper, remaining);
+        for _ in 0..ATTEMPTS {
+            match self.look_ahead(stepper, h) {
+                Ahead::Reached => return Ok(()),
+                Ahead::Shorten(share) if share * h > shortest => {
+                    h *= share;
+                    continue;
+                }
+                Ahead::Shorten(_) => {
+                    self.predict(stepper, shortest.min(remaining));
+                    self.find_roots(1.0);
+                    return Ok(());
+                }
+                Ahead::Clear => {}
+            }
+            let far = (0..self.signs.len()).all(|p| self.is_far(p));
+            if self.attempt(stepper, h)? {
+                if far && self.keeps_signs_at(stepper.integrator.states()) {
+                    self.settle_all_signs();
+                } else {
+                    self.compose_guards();
+                    self.find_roots(1.0);
+                }
+                return Ok(());
+            }
+            h = self.proposed(stepper, remaining).min(h);
+        }
+        Err(self.cannot_step(None))
+    }
+
+    /// Makes the prediction of length `h` the segment.
+    fn predict(&mut self, stepper: &mut Stepper, h: f64) {
+        if let Some(prediction) = stepper.integrator.predict(h) {
+            self.take_polynomials(prediction.states);
+            self.compose_guards();
+        }
+    }
+
+    /// Looks for an event on the prediction of length `h`.
+    fn look_ahead(&mut self, stepper: &mut Stepper, h: f64) -> Ahead {
+        self.predict(stepper, h);
+        if (0..self.signs.len()).all(|p| self.is_far(p)) {
+            return Ahead::Clear;
+        }
+        let Stepper { integrator, gradients, signs, armed, .. } = stepper;
+        let Some(prediction) = integrator.predict(h) else { return Ahead::Clear };
+        let event = self.probe(signs, armed);
+        if let Some(s) = event
+            && prediction.error(s) <= 1.0
+            && self.is_near(s)
+        {
+            self.segment.forget_roots();
+            self.find_roots(1.0);
+            return Ahead::Reached;
+        }
+        let approach = match (self.options.gamma, prediction.gap) {
+            (Some(gamma), _) => {
+                (0..self.signs.len()).for_each(|p| self.given.row_mut(p)[0] *= 1.0 - gamma);
+                1.0
+            }
+            (None, Some(gap)) => {
+                for p in 0..self.signs.len() {
+                    let distance = SAFETY * gradients.reach(self, p, gap.differences);
+                    let toward = -f64::from(self.signs[p].now) * distance;
+                    let row = self.given.row_mut(p).iter_mut();
+                    row.zip(gap.coefficients).skip(1).for_each(|(c, gap)| *c += toward * gap);
+                }
+                APPROACH
+            }
+            (None, None) => APPROACH,
+        };
+        let bound = self.probe(signs, armed);
+        match event.into_iter().chain(bound).reduce(f64::min) {
+            Some(s) => Ahead::Shorten(approach * s),
+            None => Ahead::Clear,
+        }
+    }
+
+    /// True if a guard keeps its sign on the step even if it moves twice as far as predicted.
+    fn is_far(&self, p: usize) -> bool {
+        let row = self.given.row(p);
+        let others: f64 = row[1..].iter().map(|c| c.abs()).sum();
+        let sign = self.signs[p].now;
+        sign != 0 && sign == sign_of(row[0]) && outweighs(row[0], 2.0 * others, row.len())
+    }
+
+    /// With a share of the way set by the user, an event is approached until its guard is below
+    /// the tolerance of guards.
+    fn is_near(&self, s: f64) -> bool {
+        let default = self.options.gamma.map(|_| self.options.rtol);
+        let Some(tolerance) = self.options.guard_tolerance.or(default) else { return true };
+        let mut located = self.segment.roots.iter().filter(|r| r.lo <= s && s <= r.hi);
+        located.all(|r| match r.crossing {
+            Crossing::Atom(p, _) => self.given.row(p as usize)[0].abs() <= tolerance,
+            Crossing::Stair { .. } => true,
+        })
+    }
+
+    /// Where the first event is on the rows in force; changes nothing but the list of roots.
+    fn probe(&mut self, signs: &mut Vec<Signs>, armed: &mut Vec<bool>) -> Option<f64> {
+        signs.clone_from(&self.signs);
+        armed.clone_from(&self.armed);
+        self.segment.forget_roots();
+        self.find_roots(1.0);
+        let found = self.first_event();
+        self.signs.clone_from(signs);
+        self.armed.clone_from(armed);
+        found
+    }
+
+    /// True if all guards have at a point the sign they have now; no equation of the flow is
+    /// evaluated unless a guard reads it.
+    fn keeps_signs_at(&mut self, x: &[f64]) -> bool {
+        let combination = self.combinations.get(self.current);
+        let mut saved = std::mem::take(&mut self.saved);
+        saved.clear();
+        saved.extend_from_slice(&self.env);
+        self.env[0] = self.segment.time_of(1.0);
+        for (&(slot, _), &x) in combination.plan.states.iter().zip(x) {
+            self.env[slot as usize] = x;
+        }
+        combination.watching.eval(&mut self.env, &mut self.scratch);
+        let slots = combination.atom_slots.iter().zip(&self.signs);
+        let keeps = slots.into_iter().all(|(&slot, signs)| sign_of(self.env[slot as usize]) == signs.now);
+        self.env.copy_from_slice(&saved);
+        self.saved = saved;
+        keeps
+    }
+
+    /// The polynomials of an integrator are the segment.
+    fn take_polynomials(&mut self, polynomials: &StatePolynomials) {
+        let unit = if polynomials.orders() > 1 { polynomials.unit() } else { 0.0 };
+        self.begin_segment(unit, unit);
+        let segment = &mut self.segment;
+        segment.ratio = 1.0;
+        segment.states = polynomials.states();
+        segment.stride = polynomials.states();
+        segment.orders = polynomials.orders();
+        segment.coefficients.clear();
+        segment.coefficients.extend_from_slice(polynomials.coefficients());
+    }
+
+    /// The guards on the segment's polynomials.
+    fn compose_guards(&mut self) {
+        let combination = self.combinations.get_mut(self.current);
+        let composer = combination.composer();
+        composer.compose(&self.env, self.segment.h, &self.segment.coefficients);
+        self.given.reset(self.signs.len(), composer.order() + 1);
+        for p in 0..self.signs.len() {
+            let slot = combination.atom_slots[p];
+            combination.composer().row(slot, self.given.row_mut(p));
+        }
+    }
+
+    /// Figure 5 of Esposito and Kumar as it is printed: the first root of the linearised guards less
+    /// the band of the error bounds the step, and nothing is tested before it is evaluated.
+    fn step_as_printed(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+        let shortest = self.options.min_step.unwrap_or(1e-12);
+        for _ in 0..ATTEMPTS {
+            let longest = self.proposed(stepper, remaining);
+            let root = self.printed_root(stepper, longest);
+            if self.attempt(stepper, longest.min(root).max(shortest).min(remaining))? {
+                self.compose_guards();
+                self.end_roots(self.options.guard_tolerance.unwrap_or(0.0));
+                return Ok(());
+            }
+        }
+        Err(self.cannot_step(None))
+    }
+
+    /// The first time at which a linearised guard, moved by the band of the error, is predicted to
+    /// be zero; one that the band has moved past zero has no root any more.
+    fn printed_root(&mut self, stepper: &mut Stepper, h: f64) -> f64 {
+        let Stepper { integrator, gradients, .. } = stepper;
+        let Some(prediction) = integrator.predict(h) else { return f64::INFINITY };
+        self.take_polynomials(prediction.states);
+        self.compose_guards();
+        let mut first = f64::INFINITY;
+        for p in 0..self.signs.len() {
+            let value = self.given.row(p)[0];
+            let band = self.tolerance.relative.max(self.tolerance.absolute)
+                * gradients.fold(self, p, |slope, i| i.map_or(0.0, |_| slope * slope)).sqrt();
+            let orders = prediction.states.orders();
+            self.row[..orders].fill(0.0);
+            self.row[0] = value - f64::from(sign_of(value)) * band;
+            for k in 1..orders {
+                let row = prediction.states.row(k);
+                self.row[k] = gradients.fold(self, p, |slope, i| i.map_or(0.0, |i| slope * row[i]));
+            }
+            if sign_of(self.row[0]) == sign_of(value)
+                && let Some(root) = self.finder.first_root(&self.row[..orders])
+            {
+                first = first.min(root.lo * h);
+            }
+        }
+        first
+    }
+
+    fn cannot_step(&mut self, refusal: Option<Refusal>) -> Box<Ending> {
+        match refusal {
+            Some(Refusal::Undefined { t }) => self.looked_outside(t),
+            _ => self.stuck(0.0),
+        }
+    }
+}

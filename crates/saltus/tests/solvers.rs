@@ -1,0 +1,173 @@
+//! Every solver with every event method that suits it, on models whose answers are known.
+
+use saltus::{EventMethod, Loader, Options, Run, Solver, Status};
+
+fn run(text: &str, change: impl FnOnce(&mut Options)) -> Run {
+    let model = Loader::default().text("model.salt", text).expect("a model without errors");
+    let mut options = model.options().expect("options");
+    change(&mut options);
+    model.run(options).expect("a run")
+}
+
+const BALL: &str = "model Ball {
+    state x = 10, v = 0
+    flow { x' = v; v' = -9.81 }
+    when x <= 0 and v < 0 { v := -0.8 * v }
+    run { until 12 }
+}";
+
+/// Where steps are fixed.
+const STEP: f64 = 1e-4;
+
+/// The first twelve impacts of the ball.
+fn impacts() -> Vec<f64> {
+    let fall = (20.0f64 / 9.81).sqrt();
+    let mut times = vec![fall];
+    for k in 1..12 {
+        times.push(times[k - 1] + 2.0 * fall * 0.8f64.powi(k as i32));
+    }
+    times
+}
+
+#[test]
+fn every_solver_finds_all_impacts() {
+    for solver in Solver::ALL {
+        for &method in solver.methods() {
+            if matches!(method, EventMethod::Endpoint) {
+                continue;
+            }
+            let run = run(BALL, |o| {
+                o.solver = solver;
+                o.events = Some(method);
+                o.rtol = 1e-8;
+                o.step = solver.has_fixed_step().then_some(STEP);
+            });
+            let found: Vec<f64> = run.events.iter().map(|e| e.stamp.t).collect();
+            let worst = found.iter().zip(impacts()).map(|(t, exact)| (t - exact).abs()).fold(0.0, f64::max);
+            // Euler's method is late by half a step at the first impact; each impact passes on more.
+            let tolerance = if solver == Solver::Euler { 100.0 * STEP } else { 1e-6 };
+            assert!(found.len() == 12 && worst < tolerance, "{solver} {method}: {worst:e} {found:?}");
+            assert_eq!(run.stats.outside_domain_evals, 0, "{solver} {method}");
+        }
+    }
+}
+
+/// A point that runs towards the edge of sqrt(1 - x), which it reaches at t = 2 at full speed.
+const EDGE: &str = "model Edge {
+    state x = -1, y = 0
+    flow { x' = 1; y' = sqrt(1 - x) }
+    run { until 3 }
+}";
+
+#[test]
+fn looking_ahead_is_counted_and_extrapolation_never_looks() {
+    for solver in [Solver::Taylor, Solver::Adams] {
+        let found = run(EDGE, |o| o.solver = solver);
+        assert_eq!(found.ending.status, Status::LeftDomain, "{solver}");
+        assert!((found.ending.stamp.t - 2.0).abs() < 1e-6, "{solver}: {:?}", found.ending);
+        assert_eq!(found.stats.outside_domain_evals, 0, "{solver}");
+        let looked = run(EDGE, |o| {
+            o.solver = solver;
+            o.events = Some(EventMethod::Interpolation);
+        });
+        assert!(looked.stats.outside_domain_evals > 0, "{solver}");
+    }
+}
+
+#[test]
+fn evaluations_outside_a_declared_domain_are_counted() {
+    let text = "model Declared {
+        state x = -1
+        domain x <= 1
+        flow { x' = 1 + 0.1 * x }
+        run { until 3 }
+    }";
+    let kept = run(text, |o| o.solver = Solver::Adams);
+    assert_eq!((kept.ending.status, kept.stats.outside_domain_evals), (Status::LeftDomain, 0));
+    let looked = run(text, |o| {
+        o.solver = Solver::Adams;
+        o.events = Some(EventMethod::Interpolation);
+    });
+    assert_eq!(looked.ending.status, Status::LeftDomain);
+    assert!(looked.stats.outside_domain_evals > 0);
+}
+
+/// A pulse of width 0.1 about t = 5 that no expansion from t = 0 can see.
+const PULSE: &str = "model Pulse {
+    state x = -1
+    memory hits = 0
+    flow { x' = -300 * (time - 5) * exp(-((time - 5) / 0.1)^2) }
+    when x >= 0 { hits := hits + 1 }
+    run { until 10 }
+}";
+
+#[test]
+fn a_hidden_pulse_is_seen_by_certified_steps_only() {
+    let blind = run(PULSE, |_| ());
+    assert_eq!(blind.events.len(), 0);
+    let proved = run(PULSE, |o| {
+        o.events = Some(EventMethod::Certified);
+        o.rtol = 1e-8;
+    });
+    // x = -1 + 1.5 exp(-((t - 5) / 0.1)^2) is zero at 5 - 0.1 sqrt(ln 1.5).
+    let exact = 5.0 - 0.1 * 1.5f64.ln().sqrt();
+    assert_eq!(proved.events.len(), 1);
+    assert!((proved.events[0].stamp.t - exact).abs() < 1e-7, "{}", proved.events[0].stamp.t);
+    let certificate = proved.certificate.expect("asked for");
+    assert_eq!((certificate.unproved_steps, certificate.doubtful), (0, 0));
+    assert!((certificate.proved_time - 10.0).abs() < 1e-9);
+}
+
+#[test]
+fn grazing_is_reported_as_possible() {
+    let text = "model Graze {
+        state x = 1, v = -2
+        memory n = 0
+        flow { x' = v; v' = 2 }
+        when x <= 0 { n := n + 1 }
+        run { until 3 }
+    }";
+    let run = run(text, |o| o.events = Some(EventMethod::Certified));
+    let certificate = run.certificate.as_ref().expect("asked for");
+    assert_eq!(run.events.len(), 0);
+    assert_eq!(certificate.doubtful, 1, "{certificate:?}");
+    let doubt = &certificate.doubts[0];
+    assert!(doubt.from <= 1.0 && 1.0 <= doubt.to && doubt.to - doubt.from < 1e-6, "{doubt:?}");
+    assert!(run.notes.iter().any(|n| n.text.contains("possible tangency")));
+}
+
+#[test]
+fn a_share_set_by_hand_approaches_slowly() {
+    let steps = |gamma: Option<f64>| {
+        let run = run(BALL, |o| {
+            o.solver = Solver::Adams;
+            o.gamma = gamma;
+            o.guard_tolerance = gamma.map(|_| 1e-6);
+            o.until = Some(2.0);
+        });
+        assert_eq!(run.events.len(), 1);
+        assert!((run.events[0].stamp.t - impacts()[0]).abs() < 1e-6);
+        run.stats.steps
+    };
+    assert!(steps(Some(0.5)) > steps(None) + 10);
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused() {
+    let refused = |change: fn(&mut Options)| {
+        let model = Loader::default().text("model.salt", BALL).expect("a model");
+        let mut options = model.options().expect("options");
+        change(&mut options);
+        model.run(options).expect_err("refused").faults()[0].message.clone()
+    };
+    assert!(refused(|o| o.gamma = Some(1.5)).contains("between 0 and 1"));
+    assert!(refused(|o| o.min_step = Some(0.0)).contains("shortest step is 0"));
+    assert!(refused(|o| o.guard_tolerance = Some(f64::NAN)).contains("tolerance of guards"));
+    assert!(
+        refused(|o| (o.min_step, o.max_step) = (Some(1.0), Some(0.1))).contains("longer than the longest")
+    );
+    assert!(refused(|o| o.solver = Solver::Euler).contains("needs the length of its steps"));
+    assert!(refused(|o| o.step = Some(0.1)).contains("chooses its steps"));
+    let pair = refused(|o| (o.solver, o.events) = (Solver::RungeKutta, Some(EventMethod::Certified)));
+    assert!(pair.contains("cannot find events by certified"), "{pair}");
+}
