@@ -342,7 +342,7 @@ mod tests {
             ("rnu a.salt", "did you mean `run`?"),
             ("a.salt", "did you mean `saltus run a.salt`?"),
             ("run a.salt --unitl 3", "did you mean `--until`?"),
-            ("run a.salt --max-stesp 3", "did you mean `--max-steps`?"),
+            ("run a.salt --max-stepps 3", "did you mean `--max-steps`?"),
             ("check a.salt --jsno", "did you mean `--json`?"),
             ("graph a.salt --ouput x.svg", "did you mean `--out`?"),
             ("graph a.salt --colour x", "see `saltus graph --help`"),
