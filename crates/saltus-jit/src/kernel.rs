@@ -21,6 +21,16 @@ unsafe fn load(array: *const f64, at: usize) -> Four {
     unsafe { array.add(4 * at).cast::<Four>().read() }
 }
 
+/// Writes four numbers to position `at`, counted in fours.
+///
+/// # Safety
+/// They must lie in the array that begins at `array`.
+#[inline(always)]
+unsafe fn store(array: *mut f64, at: usize, value: Four) {
+    // SAFETY: as for reading.
+    unsafe { array.add(4 * at).cast::<Four>().write(value) }
+}
+
 #[inline(always)]
 fn add(x: Four, y: Four) -> Four {
     [x[0] + y[0], x[1] + y[1], x[2] + y[2], x[3] + y[3]]
@@ -59,42 +69,66 @@ fn sum(x: Option<Four>, y: Four) -> Four {
     x.map_or(y, |x| add(x, y))
 }
 
-/// Old terms of products: for each lane those of a b at order k >= 2. A block of `a` and of `b` has
-/// `4 * span` numbers; there is one result per lane. An order `K` known beforehand takes the place of
+/// Where the lanes of all convolutions are in the memory of a jet. A block is four lanes and has
+/// `4 * span` numbers; there is one result per lane.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Lanes {
+    pub span: usize,
+    /// Factors and results of products.
+    pub a: usize,
+    pub b: usize,
+    pub products: usize,
+    pub product_blocks: usize,
+    /// Rows and results of squares.
+    pub s: usize,
+    pub squares: usize,
+    pub square_blocks: usize,
+}
+
+impl Lanes {
+    /// True if everything lies in a memory of this length.
+    fn fit(&self, length: usize) -> bool {
+        let block = 4 * self.span;
+        [
+            self.a + self.product_blocks * block,
+            self.b + self.product_blocks * block,
+            self.products + 4 * self.product_blocks,
+            self.s + self.square_blocks * block,
+            self.squares + 4 * self.square_blocks,
+        ]
+        .into_iter()
+        .all(|end| end <= length)
+    }
+}
+
+/// Old terms of all convolutions at order k >= 2. An order `K` known beforehand takes the place of
 /// `k`: its sums are written out; 0 is none.
 #[inline(always)]
-fn products<const K: usize>(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
+fn old_terms<const K: usize>(memory: &mut [f64], lanes: &Lanes, k: usize) {
     let k = if K > 0 { K } else { k };
-    let block = 4 * span;
-    let blocks = old.len() / 4;
-    assert!(k >= 2 && k < span && a.len() >= blocks * block && b.len() >= blocks * block);
-    let (mut a, mut b) = (a.as_ptr(), b.as_ptr());
-    for old in old.chunks_exact_mut(4) {
+    assert!(k >= 2 && k < lanes.span && lanes.fit(memory.len()));
+    let (block, memory) = (4 * lanes.span, memory.as_mut_ptr());
+    let (mut a, mut b) = (memory.wrapping_add(lanes.a), memory.wrapping_add(lanes.b));
+    for i in 0..lanes.product_blocks {
         // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
         let term = |j: usize| unsafe { mul(load(a, j), load(b, k - j)) };
         let middle = middle(term, k - 2);
         let low = term(1);
         let edge = if k > 2 { add(low, term(k - 1)) } else { low };
-        old.copy_from_slice(&sum(middle, edge));
+        // SAFETY: the results lie in the memory, as was checked.
+        unsafe { store(memory.add(lanes.products), i, sum(middle, edge)) };
         (a, b) = (a.wrapping_add(block), b.wrapping_add(block));
     }
-}
-
-/// Old terms of squares: for each lane those of a a at order k >= 2; `K` as for products.
-#[inline(always)]
-fn squares<const K: usize>(a: &[f64], old: &mut [f64], span: usize, k: usize) {
-    let k = if K > 0 { K } else { k };
-    let block = 4 * span;
-    assert!(k >= 2 && k < span && a.len() >= old.len() / 4 * block);
-    let mut a = a.as_ptr();
-    for old in old.chunks_exact_mut(4) {
-        // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
-        let term = |j: usize| unsafe { mul(load(a, j), load(a, k - j)) };
+    let mut s = memory.wrapping_add(lanes.s);
+    for i in 0..lanes.square_blocks {
+        // SAFETY: as above.
+        let term = |j: usize| unsafe { mul(load(s, j), load(s, k - j)) };
         let middle = middle(term, (k - 1) / 2);
         let twice = (k > 2).then(|| sum(middle, term(1))).map(|s| add(s, s));
         let value = if k.is_multiple_of(2) { sum(twice, term(k / 2)) } else { twice.unwrap_or([0.0; 4]) };
-        old.copy_from_slice(&value);
-        a = a.wrapping_add(block);
+        // SAFETY: as above.
+        unsafe { store(memory.add(lanes.squares), i, value) };
+        s = s.wrapping_add(block);
     }
 }
 
@@ -143,10 +177,8 @@ unsafe fn some_rows<const N: usize>(matrix: &[f64], x: &[f64], y: &mut [f64], ro
     N
 }
 
-/// a, b, results, span, order.
-type Products = fn(&[f64], &[f64], &mut [f64], usize, usize);
-/// a, results, span, order.
-type Squares = fn(&[f64], &mut [f64], usize, usize);
+/// Memory of a jet, where its lanes are, order.
+type OldTerms = fn(&mut [f64], &Lanes, usize);
 
 /// Orders below this one have kernels of their own.
 const OWN_ORDERS: usize = 25;
@@ -162,41 +194,29 @@ macro_rules! for_own_orders {
 /// The kernels for one width of vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct Kernels {
-    products: &'static [Products; OWN_ORDERS],
-    squares: &'static [Squares; OWN_ORDERS],
+    old_terms: &'static [OldTerms; OWN_ORDERS],
     /// Matrix times vector: columns of the matrix, vector, result.
     pub matrix_vector: fn(&[f64], &[f64], &mut [f64]),
 }
 
-macro_rules! baseline_products {
+macro_rules! baseline {
     ($k:literal) => {
-        |a, b, old, span, k| products::<$k>(a, b, old, span, k)
-    };
-}
-macro_rules! baseline_squares {
-    ($k:literal) => {
-        |a, old, span, k| squares::<$k>(a, old, span, k)
+        |memory, lanes, k| old_terms::<$k>(memory, lanes, k)
     };
 }
 
 const BASELINE: Kernels = Kernels {
-    products: &for_own_orders!(baseline_products),
-    squares: &for_own_orders!(baseline_squares),
+    old_terms: &for_own_orders!(baseline),
     matrix_vector: |matrix, x, y| matrix_vector(matrix, x, y),
 };
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Kernels, OWN_ORDERS, Products, Squares};
+    use super::{Kernels, Lanes, OWN_ORDERS, OldTerms};
 
     #[target_feature(enable = "avx2")]
-    fn products<const K: usize>(a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
-        super::products::<K>(a, b, old, span, k);
-    }
-
-    #[target_feature(enable = "avx2")]
-    fn squares<const K: usize>(a: &[f64], old: &mut [f64], span: usize, k: usize) {
-        super::squares::<K>(a, old, span, k);
+    fn old_terms<const K: usize>(memory: &mut [f64], lanes: &Lanes, k: usize) {
+        super::old_terms::<K>(memory, lanes, k);
     }
 
     #[target_feature(enable = "avx2")]
@@ -204,27 +224,19 @@ mod wide {
         super::matrix_vector(matrix, x, y);
     }
 
-    macro_rules! wide_products {
+    macro_rules! wide {
         ($k:literal) => {
             // SAFETY: the kernels are handed out only where the machine has the feature.
-            |a, b, old, span, k| unsafe { products::<$k>(a, b, old, span, k) }
-        };
-    }
-    macro_rules! wide_squares {
-        ($k:literal) => {
-            // SAFETY: the kernels are handed out only where the machine has the feature.
-            |a, old, span, k| unsafe { squares::<$k>(a, old, span, k) }
+            |memory, lanes, k| unsafe { old_terms::<$k>(memory, lanes, k) }
         };
     }
 
-    const PRODUCTS: [Products; OWN_ORDERS] = for_own_orders!(wide_products);
-    const SQUARES: [Squares; OWN_ORDERS] = for_own_orders!(wide_squares);
+    const OLD_TERMS: [OldTerms; OWN_ORDERS] = for_own_orders!(wide);
 
     /// The kernels for machines with AVX2, if this is one.
     pub fn kernels() -> Option<Kernels> {
         is_x86_feature_detected!("avx2").then_some(Kernels {
-            products: &PRODUCTS,
-            squares: &SQUARES,
+            old_terms: &OLD_TERMS,
             // SAFETY: the machine has the feature.
             matrix_vector: |matrix, x, y| unsafe { matrix_vector(matrix, x, y) },
         })
@@ -241,16 +253,10 @@ impl Kernels {
         BASELINE
     }
 
-    /// Old terms of products at order k >= 2.
+    /// Old terms of all convolutions at order k >= 2.
     #[inline]
-    pub fn products(&self, a: &[f64], b: &[f64], old: &mut [f64], span: usize, k: usize) {
-        self.products[if k < OWN_ORDERS { k } else { 0 }](a, b, old, span, k);
-    }
-
-    /// Old terms of squares at order k >= 2.
-    #[inline]
-    pub fn squares(&self, a: &[f64], old: &mut [f64], span: usize, k: usize) {
-        self.squares[if k < OWN_ORDERS { k } else { 0 }](a, old, span, k);
+    pub fn old_terms(&self, memory: &mut [f64], lanes: &Lanes, k: usize) {
+        self.old_terms[if k < OWN_ORDERS { k } else { 0 }](memory, lanes, k);
     }
 }
 
@@ -260,22 +266,31 @@ mod tests {
 
     #[test]
     fn width_does_not_show() {
-        let (wide, span, lanes) = (Kernels::detect(), OWN_ORDERS + 3, 12);
-        let a: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 0.7).sin()).collect();
-        let b: Vec<f64> = (0..span * lanes).map(|i| (i as f64 * 1.3).cos()).collect();
+        let (wide, span, blocks) = (Kernels::detect(), OWN_ORDERS + 3, 3);
+        let size = blocks * 4 * span;
+        let lanes = Lanes {
+            span,
+            a: 0,
+            b: size,
+            products: 3 * size,
+            product_blocks: blocks,
+            s: 2 * size,
+            squares: 3 * size + 4 * blocks,
+            square_blocks: blocks,
+        };
+        let mut memory: Vec<f64> = (0..3 * size).map(|i| (i as f64 * 0.7).sin()).collect();
+        memory.resize(3 * size + 8 * blocks, 0.0);
+        let mut other = memory.clone();
         let at = |lane: usize, k: usize| lane / 4 * 4 * span + 4 * k + lane % 4;
         for k in 2..span {
-            let (mut x, mut y) = (vec![0.0; lanes], vec![0.0; lanes]);
-            wide.products(&a, &b, &mut x, span, k);
-            BASELINE.products(&a, &b, &mut y, span, k);
-            assert_eq!(x, y);
-            let direct: f64 = (1..k).map(|j| a[at(5, j)] * b[at(5, k - j)]).sum();
-            assert!((x[5] - direct).abs() < 1e-13);
-            wide.squares(&a, &mut x, span, k);
-            BASELINE.squares(&a, &mut y, span, k);
-            assert_eq!(x, y);
-            let direct: f64 = (1..k).map(|j| a[at(11, j)] * a[at(11, k - j)]).sum();
-            assert!((x[11] - direct).abs() < 1e-13);
+            wide.old_terms(&mut memory, &lanes, k);
+            BASELINE.old_terms(&mut other, &lanes, k);
+            assert_eq!(memory, other);
+            let sum = |a: usize, b: usize, lane: usize| -> f64 {
+                (1..k).map(|j| memory[a + at(lane, j)] * memory[b + at(lane, k - j)]).sum()
+            };
+            assert!((memory[lanes.products + 5] - sum(lanes.a, lanes.b, 5)).abs() < 1e-13);
+            assert!((memory[lanes.squares + 11] - sum(lanes.s, lanes.s, 11)).abs() < 1e-13);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::arena::{Arena, Home};
 use crate::code::Assembler;
 use crate::emit::{Emitter, byte_offset, pointer_type, trusted};
 use crate::fused::{Fused, TIME};
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, Lanes};
 use crate::matrix::{self, Matrices};
 use crate::rows::{self, Rows};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -22,7 +22,6 @@ use saltus_expr::FlowPlan;
 use saltus_expr::Reg;
 use saltus_expr::jet::{Degree, JetNode};
 use std::collections::HashMap;
-use std::ops::Range;
 
 /// Predicted bytes of code beyond which a plan is left to the virtual machine, whose time to start
 /// does not grow with the number of blocks.
@@ -45,10 +44,6 @@ struct LaneArray {
 impl LaneArray {
     fn home(self, lane: usize) -> Home {
         Home { base: self.base + lane / 4 * 4 * self.span + lane % 4, stride: 4 }
-    }
-
-    fn range(self) -> Range<usize> {
-        self.base..self.base + self.blocks * 4 * self.span
     }
 }
 
@@ -77,11 +72,7 @@ struct Run {
 /// Everything about a split jet but the code.
 pub(crate) struct Split {
     pub arena: Arena,
-    a: LaneArray,
-    b: LaneArray,
-    s: LaneArray,
-    old_products: usize,
-    old_squares: usize,
+    lanes: Lanes,
     product_lanes: HashMap<(Reg, Reg), usize>,
     square_lanes: HashMap<Reg, usize>,
     /// For each row, the lanes its coefficients go to.
@@ -140,7 +131,16 @@ impl Split {
             LaneArray { base: arena.take(4 * blocks * span), blocks, span }
         };
         let (a, b, s) = (array(product_lanes.len()), array(product_lanes.len()), array(square_lanes.len()));
-        let (old_products, old_squares) = (arena.take(4 * a.blocks), arena.take(4 * s.blocks));
+        let lanes = Lanes {
+            span: order + 1,
+            a: a.base,
+            b: b.base,
+            products: arena.take(4 * a.blocks),
+            product_blocks: a.blocks,
+            s: s.base,
+            squares: arena.take(4 * s.blocks),
+            square_blocks: s.blocks,
+        };
         let mut duties = vec![Vec::new(); fused.rows.rows()];
         for (&(left, right), &lane) in &product_lanes {
             duties[left.index()].push(a.home(lane));
@@ -154,11 +154,7 @@ impl Split {
         }
         let mut split = Split {
             arena,
-            a,
-            b,
-            s,
-            old_products,
-            old_squares,
+            lanes,
             product_lanes,
             square_lanes,
             duties,
@@ -254,15 +250,8 @@ impl Split {
         if k > 0 {
             self.integrate_early(memory, k);
         }
-        let span = self.a.span;
-        if k > 1 && self.a.blocks > 0 {
-            let (rows, old) = memory.split_at_mut(self.old_products);
-            let old = &mut old[..4 * self.a.blocks];
-            kernels.products(&rows[self.a.range()], &rows[self.b.range()], old, span, k);
-        }
-        if k > 1 && self.s.blocks > 0 {
-            let (rows, old) = memory.split_at_mut(self.old_squares);
-            kernels.squares(&rows[self.s.range()], &mut old[..4 * self.s.blocks], span, k);
+        if k > 1 && self.lanes.product_blocks + self.lanes.square_blocks > 0 {
+            kernels.old_terms(memory, &self.lanes, k);
         }
         for matrix in &self.matrices {
             self.multiply(kernels, matrix, memory, k);
@@ -499,13 +488,13 @@ impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
 
     fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
         let lane = *self.split.product_lanes.get(&(a, b))?;
-        let place = self.split.old_products + lane;
+        let place = self.split.lanes.products + lane;
         Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 
     fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
         let lane = *self.split.square_lanes.get(&a)?;
-        let place = self.split.old_squares + lane;
+        let place = self.split.lanes.squares + lane;
         Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 }

@@ -53,6 +53,20 @@ pub fn shift(c: &mut [f64], a: f64) {
     }
 }
 
+/// The sum of the magnitudes of some coefficients: four sums side by side, since each waits for its
+/// last addition.
+#[inline]
+pub fn magnitude(c: &[f64]) -> f64 {
+    let (fours, rest) = c.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for k in 0..4 {
+            sums[k] += four[k].abs();
+        }
+    }
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().map(|x| x.abs()).sum::<f64>()
+}
+
 /// Replaces p(s) by p(a s).
 pub fn scale(c: &mut [f64], a: f64) {
     let mut power = 1.0;

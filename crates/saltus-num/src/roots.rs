@@ -17,7 +17,7 @@
 //! those, divided by the slope, to the brackets.
 
 use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
-use crate::polynomial::{Evaluation, evaluate_with_magnitude};
+use crate::polynomial::{Evaluation, evaluate_with_magnitude, magnitude};
 
 /// Half the distance from 1 to the next number.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
@@ -143,7 +143,7 @@ pub fn deflate_zero(c: &[f64]) -> &[f64] {
 pub fn excludes_zero(c: &[f64]) -> bool {
     let Some((&first, rest)) = c.split_first() else { return false };
     let noise = noise_factor(rest.len());
-    let others = sum_of_magnitudes(rest);
+    let others = magnitude(rest);
     if outweighs(first, others, rest.len()) {
         return true;
     }
@@ -164,18 +164,6 @@ pub fn excludes_zero(c: &[f64]) -> bool {
 pub fn outweighs(first: f64, others: f64, count: usize) -> bool {
     let noise = noise_factor(count);
     first.abs() * (1.0 - noise) > others * (1.0 + noise)
-}
-
-/// Four sums side by side, since each waits for its last addition.
-fn sum_of_magnitudes(c: &[f64]) -> f64 {
-    let (fours, rest) = c.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for four in fours {
-        for k in 0..4 {
-            sums[k] += four[k].abs();
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().map(|x| x.abs()).sum::<f64>()
 }
 
 /// The K u of the rounding noise: 2n roundings of Horner's rule, or 4n + 3 of the way from power

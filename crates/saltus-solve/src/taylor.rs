@@ -57,11 +57,13 @@ pub struct StepBound {
 
 impl StepBound {
     /// A bound that knows nothing yet.
+    #[inline]
     pub fn new(order: usize) -> Self {
         Self { order, inverses: [order - 1, order].map(|k| 1.0 / k as f64), worst: [0.0; 2], total: 0.0 }
     }
 
     /// Takes the states into account; none has a coefficient above `degree`.
+    #[inline]
     pub fn states(&mut self, states: StateMatrix<'_>, degree: usize, tolerance: Tolerance) {
         let start = states.order(0);
         self.total += start.iter().chain(states.order(degree.min(1))).map(|c| c.abs()).sum::<f64>();
@@ -90,6 +92,7 @@ impl StepBound {
     /// Takes one more quantity into account, given its first two and its last two coefficients.
     /// Its size is told by the first ones: where a series diverges the others are large whatever
     /// the quantity is.
+    #[inline]
     pub fn quantity(&mut self, first: [f64; 2], last: [f64; 2], tolerance: Tolerance) {
         let weight = 1.0 / tolerance.of(first[0].abs().max(first[1].abs()));
         for (worst, c) in self.worst.iter_mut().zip(last) {
@@ -101,6 +104,7 @@ impl StepBound {
 
     /// The step in units of the coefficients' scale; infinite if nothing bounds it, NaN if a
     /// coefficient is not finite.
+    #[inline]
     pub fn ratio(&self) -> f64 {
         if !self.total.is_finite() {
             return f64::NAN;
@@ -115,6 +119,7 @@ impl StepBound {
 
 /// Base-2 logarithm of a positive finite number to about 0.01: enough for a step size, whose error
 /// is divided by the order, and the same bits everywhere.
+#[inline]
 pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
@@ -123,6 +128,7 @@ pub(crate) fn log2(x: f64) -> f64 {
 }
 
 /// Power of two to about 1e-4, for arguments of moderate size.
+#[inline]
 pub(crate) fn exp2(x: f64) -> f64 {
     let x = x.clamp(-1000.0, 1000.0);
     let truncated = x as i64;

@@ -28,6 +28,8 @@ pub use lower::{JetNode, LockRule, Lowered};
 pub use machine::JetMachine;
 pub use schedule::{Schedule, ScheduledBlock};
 
+use saltus_num::polynomial::magnitude;
+
 /// Where a slot's coefficients are kept: coefficient `k` is at `base + k * stride`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -161,7 +163,7 @@ pub trait Jets {
         let stride = place.stride.max(1) as usize;
         let others = &arena[stride.min(arena.len())..];
         let sum = if place.stride == 1 {
-            others[..count].iter().map(|c| c.abs()).sum()
+            magnitude(&others[..count])
         } else {
             others.iter().step_by(stride).take(count).map(|c| c.abs()).sum()
         };
