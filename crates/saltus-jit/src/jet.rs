@@ -188,17 +188,14 @@ impl NativeJet {
         self.shared.code.size()
     }
 
-    /// Copies the point into memory, all of it only if a constant the rows depend on has changed;
-    /// tells whether one has.
+    /// Copies the point into memory; true if a constant the rows depend on has changed.
     fn load_point(&mut self, env: &[f64], h_scale: f64) -> bool {
         let (shared, memory) = (&*self.shared, &mut self.memory[..]);
         let slots = shared.layout.places.len();
         let env = &env[..slots];
         let same =
             shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]));
-        if !same {
-            memory[..slots].copy_from_slice(env);
-        }
+        memory[..slots].copy_from_slice(env);
         let time = shared.layout.places[shared.time_slot].at(0);
         memory[time] = env[shared.time_slot];
         if shared.layout.order > 0 {
