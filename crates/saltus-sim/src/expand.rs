@@ -70,6 +70,7 @@ impl Runner<'_> {
         match self.choose_length(longest)? {
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
+                let length = self.limit_crowd(length);
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = proof.map_or(length, |(length, _)| length);
                 // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.

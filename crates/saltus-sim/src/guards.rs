@@ -5,7 +5,14 @@ use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_num::polynomial;
-use saltus_num::roots::{Root, excludes_zero, outweighs, sign_after_zero};
+use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
+
+/// A step is shortened so that not more guards than these may change on it.
+const CROWD: usize = 6;
+/// But not to less than this share.
+const SHORTEST_SHARE: f64 = 1.0 / 64.0;
+/// Covers the rounding of the few operations of a bound, many times over.
+const MARGIN: f64 = 1e-12;
 
 /// Polynomials of the active atoms over the segment where they do not come from the jets.
 #[derive(Debug, Default)]
@@ -45,7 +52,7 @@ impl Runner<'_> {
             return;
         }
         for p in 0..self.combination().atoms.len() {
-            if self.clearly_keeps_sign(p, ratio) {
+            if self.given.length == 0 && ratio < self.earliest[p] {
                 continue;
             }
             self.load_row(p, ratio);
@@ -98,16 +105,46 @@ impl Runner<'_> {
         self.settle_all_signs();
     }
 
-    /// True if the constant term of an atom outweighs all others on a longer step than this one.
-    fn clearly_keeps_sign(&self, p: usize, ratio: f64) -> bool {
-        if ratio > 1.0 || self.given.length > 0 {
-            return false;
+    /// Fills `earliest` for the jets in force and shortens a step on which many guards may change:
+    /// most steps end at the first event, and what lies behind it need not be looked at.
+    pub fn limit_crowd(&mut self, length: f64) -> f64 {
+        self.earliest.clear();
+        for p in 0..self.signs.len() {
+            let bound = self.earliest_change(p);
+            self.earliest.push(bound);
         }
+        if self.earliest.len() <= CROWD {
+            return length;
+        }
+        self.crowd.clone_from(&self.earliest);
+        let (_, &mut bound, _) = self.crowd.select_nth_unstable_by(CROWD, f64::total_cmp);
+        if bound < 1.0 - MARGIN {
+            (bound * self.scale).max(SHORTEST_SHARE * length).min(length)
+        } else {
+            length
+        }
+    }
+
+    /// A place, in units of the scale of the jets, before which an atom surely keeps its sign: up to
+    /// 1 the terms from order 2 on are at most their sum at 1 times the square. Beyond 1 nothing is
+    /// known unless it keeps its sign up to there.
+    fn earliest_change(&self, p: usize) -> f64 {
         let combination = self.combination();
-        let slot = combination.atom_slots[p];
-        let (first, others, count) = combination.jets.weights(slot);
+        let [value, slope, rest] = combination.jets.weights(combination.atom_slots[p]);
         let sign = self.signs[p].now;
-        sign != 0 && sign == sign_of(first) && outweighs(first, others, count)
+        if sign == 0 || sign != sign_of(value) {
+            return 0.0;
+        }
+        let approach = -f64::from(sign) * slope;
+        let room = value.abs() * (1.0 - MARGIN);
+        if approach.max(0.0) + rest < room {
+            return 1.0;
+        }
+        let root = (approach * approach + 4.0 * rest * room).sqrt();
+        // The positive root of rest r^2 + approach r - room, without cancellation.
+        let place =
+            if approach > 0.0 { 2.0 * room / (approach + root) } else { (root - approach) / (2.0 * rest) };
+        if place.is_nan() { 0.0 } else { place.min(1.0) * (1.0 - MARGIN) }
     }
 
     /// Puts the polynomial of an atom over the unit of the segment into `row`.

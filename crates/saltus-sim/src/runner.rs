@@ -88,6 +88,9 @@ pub(crate) struct Runner<'s> {
     pub row: Vec<f64>,
     /// Guards of a step without jets.
     pub given: GivenRows,
+    /// For each active atom a place on the step before which it keeps its sign.
+    pub earliest: Vec<f64>,
+    pub crowd: Vec<f64>,
     pub random: Random,
     pub zeno: ZenoWatch,
     pub last_event_time: f64,
@@ -229,6 +232,8 @@ impl<'s> Runner<'s> {
             saved: Vec::new(),
             row: vec![0.0; (order + 1).max(COMPOSED_ORDER + 1)],
             given: GivenRows::default(),
+            earliest: Vec::new(),
+            crowd: Vec::new(),
             random: Random::new(options.seed),
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,

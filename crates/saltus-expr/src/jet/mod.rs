@@ -154,19 +154,21 @@ pub trait Jets {
         rest.fill(0.0);
     }
 
-    /// The coefficient of order 0 of a slot, the sum of the magnitudes of the others, and how many
-    /// these are.
-    fn weights(&self, slot: u32) -> (f64, f64, usize) {
+    /// The coefficients of order 0 and 1 of a slot, and the sum of the magnitudes of the others.
+    fn weights(&self, slot: u32) -> [f64; 3] {
         let place = self.layout().places[slot as usize];
         let arena = &self.arena()[place.at(0)..];
         let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order()));
         let stride = place.stride.max(1) as usize;
-        let others = &arena[stride.min(arena.len())..];
-        let sum = if place.stride == 1 {
-            magnitude(&others[..count])
+        if count == 0 {
+            return [arena[0], 0.0, 0.0];
+        }
+        let others = &arena[2 * stride.min(arena.len() / 2)..];
+        let sum = if stride == 1 {
+            magnitude(&others[..count - 1])
         } else {
-            others.iter().step_by(stride).take(count).map(|c| c.abs()).sum()
+            others.iter().step_by(stride).take(count - 1).map(|c| c.abs()).sum()
         };
-        (arena[0], sum, count)
+        [arena[0], arena[stride], sum]
     }
 }

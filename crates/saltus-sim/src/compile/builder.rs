@@ -230,7 +230,7 @@ impl<'s> Builder<'s> {
     }
 
     fn flow(&mut self, block: &Block, code: &mut BlockCode) {
-        let mut groups: BTreeMap<&str, Vec<(u32, Expr)>> = BTreeMap::new();
+        let mut groups: BTreeMap<(&str, &str), Vec<(u32, Expr)>> = BTreeMap::new();
         for equation in &block.equations {
             let rhs = self.lower(equation.rhs);
             code.expressions.push(rhs);
@@ -242,8 +242,8 @@ impl<'s> Builder<'s> {
                     (v, slot)
                 }
             };
-            let instance = instance_of(&self.system.variable(variable).name);
-            groups.entry(instance).or_default().push((slot, rhs));
+            let family = family_of(&self.system.variable(variable).name);
+            groups.entry(family).or_default().push((slot, rhs));
         }
         for group in groups.values() {
             let singles: Vec<PlanBlock> =
@@ -468,7 +468,8 @@ impl<'s> Builder<'s> {
         code.switches = switches.into_iter().collect();
     }
 
-    /// Groups atoms that are active in the same blocks and belong to the same instance.
+    /// Groups atoms that are active in the same blocks and belong to the same instance and index, or
+    /// to the same several.
     fn guard_units(&mut self, blocks: &mut [BlockCode]) -> Vec<PlanBlock> {
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); self.atoms.len()];
         for (b, block) in blocks.iter().enumerate() {
@@ -477,9 +478,10 @@ impl<'s> Builder<'s> {
         let mut groups: BTreeMap<_, Vec<(u32, Expr)>> = BTreeMap::new();
         for (atom, users) in self.atoms.iter().zip(users) {
             let variables = self.graph.variables(&[atom.quantity]);
-            let first = variables.into_iter().find_map(|v| self.system.variables.get(v.index()));
-            let instance = first.map_or("", |v| instance_of(&v.name)).to_string();
-            groups.entry((users, instance)).or_default().push((atom.slot, atom.quantity));
+            let moving = variables.iter().filter_map(|v| self.system.variables.get(v.index()));
+            let moving = moving.filter(|v| v.kind != VariableKind::Parameter);
+            let families: BTreeSet<(&str, &str)> = moving.map(|v| family_of(&v.name)).collect();
+            groups.entry((users, families)).or_default().push((atom.slot, atom.quantity));
         }
         let mut units = Vec::with_capacity(groups.len());
         for ((users, _), group) in groups {
@@ -532,9 +534,12 @@ impl SwitchKind {
     }
 }
 
-/// The component instance a dotted variable name belongs to.
-fn instance_of(name: &str) -> &str {
-    name.rfind('.').map_or("", |dot| &name[..dot])
+/// The component instance a dotted variable name belongs to, and its first index there: equations of
+/// one index of a family are alike.
+fn family_of(name: &str) -> (&str, &str) {
+    let (instance, leaf) = name.rfind('.').map_or(("", name), |dot| name.split_at(dot));
+    let index = leaf.split_once('[').map_or("", |(_, index)| index);
+    (instance, index.split([',', ']']).next().unwrap_or_default())
 }
 
 /// Replaces signals by their definitions; `None` if they depend on themselves.
