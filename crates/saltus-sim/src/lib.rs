@@ -20,6 +20,7 @@ mod report;
 mod runner;
 mod segment;
 mod stepping;
+mod switches;
 mod timers;
 mod trace;
 mod zeno;

@@ -1,0 +1,139 @@
+//! Branches and edges at an instant: which piece of a non-smooth function is in force, and where a
+//! function stops to exist.
+
+use crate::compile::{Edge, EdgeKind, Signs, SwitchKind};
+use crate::explain;
+use crate::guards::sign_of;
+use crate::report::{Ending, Status};
+use crate::runner::Runner;
+use crate::segment::Crossing;
+
+impl Runner<'_> {
+    /// Stairs whose edge was located here move to the next cell.
+    pub fn cross_stairs(&mut self) {
+        let Some(last) = self.segment.next_root.checked_sub(1) else { return };
+        if !self.segment.valid {
+            return;
+        }
+        for k in (0..=last).rev() {
+            let root = self.segment.roots[k];
+            if root.hi < self.segment.cursor && root.exact.is_nan() {
+                break;
+            }
+            if let Crossing::Stair { switch, index, edge } = root.crossing {
+                let slot = self.code.switches[switch as usize].slot.0;
+                self.env[slot as usize] = index;
+                self.met_edges[switch as usize] = edge;
+                self.mark(slot);
+                self.disturb();
+                self.stats.switchings += 1;
+            }
+        }
+    }
+
+    /// The run stands behind a kink: what jumped there is read again from numbers.
+    pub fn cross_kinks(&mut self) {
+        if !self.segment.valid || !self.meets_edge(|e, _| e.kind == EdgeKind::Kink) {
+            return;
+        }
+        self.disturb();
+        for p in (0..self.signs.len()).filter(|&p| self.signs[p].now != 0).collect::<Vec<_>>() {
+            let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
+            self.signs[p] = Signs::steady(sign_of(self.env[slot as usize]));
+        }
+    }
+
+    /// Behind an edge that was only touched the series starts anew.
+    pub fn restart_behind_edges(&mut self) {
+        if self.segment.valid && self.meets_edge(|e, after| e.kind == EdgeKind::Positive && after > 0) {
+            self.disturb();
+            for signs in self.signs.iter_mut().filter(|s| s.now == 0) {
+                signs.now = signs.after;
+            }
+        }
+    }
+
+    /// True if a function in force has its edge here, of the given kind.
+    pub fn meets_edge(&self, wanted: impl Fn(Edge, i8) -> bool) -> bool {
+        let zeros = (0..self.signs.len()).filter(|&p| self.signs[p].now == 0);
+        zeros.into_iter().any(|p| self.live_edges(p as u32).any(|e| wanted(e, self.signs[p].after)))
+    }
+
+    /// Ends the run where a function in force would be left.
+    pub fn check_edges(&self) -> Result<(), Box<Ending>> {
+        for p in 0..self.signs.len() as u32 {
+            let Signs { now: 0, after } = self.signs[p as usize] else { continue };
+            let leaves = |e: &Edge| match e.kind {
+                EdgeKind::Positive => after < 0,
+                EdgeKind::NonZero => true,
+                EdgeKind::Kink => false,
+            };
+            if let Some(edge) = self.live_edges(p).find(leaves) {
+                return Err(explain::edge(self, edge));
+            }
+        }
+        Ok(())
+    }
+
+    /// The value a switch should have from now on.
+    pub fn switch_value(&self, s: u32) -> f64 {
+        let switch = &self.code.switches[s as usize];
+        match &switch.kind {
+            SwitchKind::Condition(formula) => f64::from(self.holds_after(formula)),
+            SwitchKind::Stair(atom, grid) => {
+                let current = self.env[switch.slot.index()];
+                if !self.met_edges[s as usize].is_nan() {
+                    return current;
+                }
+                grid.locate(self.env[self.code.atoms[atom.index()].slot as usize])
+            }
+        }
+    }
+
+    /// Brings the branches of non-smooth functions into agreement with the present values.
+    pub fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
+        let count = self.combination().switches.len();
+        for attempt in 0..=4 * count + 8 {
+            let mut flipped = None;
+            for k in 0..count {
+                let s = self.combination().switches[k];
+                let value = self.switch_value(s);
+                let slot = self.code.switches[s as usize].slot;
+                if value != self.env[slot.index()] {
+                    self.env[slot.index()] = value;
+                    self.mark(slot.0);
+                    flipped = Some(s);
+                    self.stats.switchings += 1;
+                    break;
+                }
+            }
+            if !self.changed.is_empty() {
+                self.disturb();
+                self.record_epoch(false);
+                self.refresh_after_change();
+            }
+            match flipped {
+                None => return Ok(()),
+                Some(s) if attempt == 4 * count + 8 => return Err(self.switching_loop(s)),
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub fn switching_loop(&mut self, s: u32) -> Box<Ending> {
+        let text = explain::expression(self, self.code.switches[s as usize].origin);
+        let reason = format!("the branch of `{text}` changes back and forth at one point of time");
+        let hint = "both branches drive the state back to the edge between them (sliding); smooth the function, or use modes with hysteresis";
+        self.ending(Status::ZeroTimeLoop, reason, Some(hint.into()), None)
+    }
+
+    pub fn stair_moved(&self, s: usize) -> bool {
+        let switch = &self.code.switches[s];
+        let SwitchKind::Stair(atom, _) = &switch.kind else { return false };
+        self.code.atoms[atom.index()]
+            .depends
+            .iter()
+            .any(|&d| self.is_changed[d as usize] && d != switch.slot.0)
+    }
+}
