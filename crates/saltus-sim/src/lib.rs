@@ -14,6 +14,7 @@ mod instant;
 mod locate;
 mod low_order;
 mod method;
+pub mod opaque;
 mod options;
 mod random;
 mod report;
