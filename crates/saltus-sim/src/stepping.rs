@@ -71,8 +71,8 @@ impl Stepper {
 
 /// What a look at the prediction finds.
 enum Ahead {
-    /// No event.
-    Clear,
+    /// No event, and if `quiet` no guard changes its sign at all.
+    Clear { quiet: bool },
     /// An event so near that the prediction is the segment.
     Reached,
     /// The step must be at most this share of what was looked at.
@@ -210,7 +210,7 @@ impl Runner<'_> {
         let shortest = self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs());
         let mut h = self.proposed(stepper, remaining);
         for _ in 0..ATTEMPTS {
-            match self.look_ahead(stepper, h) {
+            let quiet = match self.look_ahead(stepper, h) {
                 Ahead::Reached => return Ok(()),
                 Ahead::Shorten(share) if share * h > shortest => {
                     h *= share;
@@ -221,11 +221,10 @@ impl Runner<'_> {
                     self.find_roots(1.0);
                     return Ok(());
                 }
-                Ahead::Clear => {}
-            }
-            let far = (0..self.signs.len()).all(|p| self.is_far(p));
+                Ahead::Clear { quiet } => quiet,
+            };
             if self.attempt(stepper, h)? {
-                if far && self.keeps_signs_at(stepper.integrator.states()) {
+                if quiet && self.keeps_signs_at(stepper.integrator.states()) {
                     self.settle_all_signs();
                 } else {
                     self.compose_guards();
@@ -250,11 +249,12 @@ impl Runner<'_> {
     fn look_ahead(&mut self, stepper: &mut Stepper, h: f64) -> Ahead {
         self.predict(stepper, h);
         if (0..self.signs.len()).all(|p| self.is_far(p)) {
-            return Ahead::Clear;
+            return Ahead::Clear { quiet: true };
         }
         let Stepper { integrator, gradients, signs, armed, .. } = stepper;
-        let Some(prediction) = integrator.predict(h) else { return Ahead::Clear };
+        let Some(prediction) = integrator.predict(h) else { return Ahead::Clear { quiet: false } };
         let event = self.probe(signs, armed);
+        let crosses = !self.segment.roots.is_empty();
         if let Some(s) = event
             && prediction.error(s) <= 1.0
             && self.is_near(s)
@@ -270,6 +270,9 @@ impl Runner<'_> {
             }
             (None, Some(gap)) => {
                 for p in 0..self.signs.len() {
+                    if self.is_far(p) {
+                        continue;
+                    }
                     let distance = SAFETY * gradients.reach(self, p, gap.differences);
                     let toward = -f64::from(self.signs[p].now) * distance;
                     let row = self.given.row_mut(p).iter_mut();
@@ -282,7 +285,7 @@ impl Runner<'_> {
         let bound = self.probe(signs, armed);
         match event.into_iter().chain(bound).reduce(f64::min) {
             Some(s) => Ahead::Shorten(approach * s),
-            None => Ahead::Clear,
+            None => Ahead::Clear { quiet: !crosses && self.segment.roots.is_empty() },
         }
     }
 
