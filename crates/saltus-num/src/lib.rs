@@ -7,3 +7,4 @@ pub mod polynomial;
 pub mod roots;
 mod rounding;
 pub mod sturm;
+mod twofold;

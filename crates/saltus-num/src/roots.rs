@@ -168,7 +168,7 @@ pub fn outweighs(first: f64, others: f64, count: usize) -> bool {
 
 /// The K u of the rounding noise: 2n roundings of Horner's rule, or 4n + 3 of the way from power
 /// coefficients over a shift to Bernstein coefficients.
-fn noise_factor(degree: usize) -> f64 {
+pub(crate) fn noise_factor(degree: usize) -> f64 {
     (4 * degree + 8) as f64 * UNIT_ROUNDOFF
 }
 

@@ -2,15 +2,18 @@
 //! changes lost by the chain p, p', -rem(p, p'), ... from one end to the other.
 //!
 //! The classical way to tell whether an interpolant has a root (Shampine, Gladwell and Brankin 1991
-//! use it for events). In floating point the remainders lose digits, so the chain ends where a
-//! remainder is rounding noise; [`crate::roots`] is the more careful and the faster way, this one is
-//! for comparison.
+//! use it for events). Remainders lose digits, so they are computed with twice the usual precision,
+//! and the chain ends where a remainder is rounding noise. The signs of the members near a root of
+//! the polynomial are rounded all the same: simple roots are counted right, of multiple ones only
+//! those whose coefficients are exact. [`crate::roots`] is the more careful and the faster way, this
+//! one is for comparison.
 
-use crate::polynomial::evaluate;
-use crate::roots::{Root, Sign};
+use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude};
+use crate::roots::{Root, Sign, noise_factor};
+use crate::twofold::Twofold;
 
 /// A remainder this much smaller than what it was made of is taken as zero.
-const NOISE: f64 = 1e-13;
+const NOISE: f64 = 1e-25;
 /// Halvings of an interval that holds one root.
 const HALVINGS: u32 = 54;
 
@@ -44,21 +47,27 @@ impl SturmChain {
     /// Makes the chain; false if the polynomial has no roots to speak of.
     fn build(&mut self, c: &[f64]) -> bool {
         self.members.clear();
-        let size = c.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
-        let Some(p) =
-            trimmed(c, f64::EPSILON * size).filter(|p| p.len() > 1 && p.iter().all(|c| c.is_finite()))
-        else {
+        if c.iter().any(|c| !c.is_finite()) {
+            return false;
+        }
+        let exact: Vec<Twofold> = c.iter().map(|&c| c.into()).collect();
+        let Some(mut older) = trimmed(exact, f64::EPSILON * greatest(c)).filter(|p| p.len() > 1) else {
             return false;
         };
-        let slope = (1..p.len()).map(|k| k as f64 * p[k]).collect();
-        self.members.extend([p, slope]);
-        while let [.., a, b] = &self.members[..]
-            && b.len() > 1
-            && let Some(rest) = negated_remainder(a, b)
+        let mut newer: Vec<Twofold> = (1..older.len()).map(|k| Twofold::from(k as f64) * older[k]).collect();
+        self.keep(&older);
+        self.keep(&newer);
+        while newer.len() > 1
+            && let Some(rest) = negated_remainder(&older, &newer)
         {
-            self.members.push(rest);
+            self.keep(&rest);
+            older = std::mem::replace(&mut newer, rest);
         }
         true
+    }
+
+    fn keep(&mut self, member: &[Twofold]) {
+        self.members.push(member.iter().map(|c| c.rounded()).collect());
     }
 
     /// Sign changes of the chain at a place; zeros are passed over.
@@ -87,7 +96,6 @@ impl SturmChain {
 
     /// Narrows an interval that holds one root, by counting.
     fn refine(&self, lo: f64, hi: f64, at_hi: usize) -> Root {
-        let p = &self.members[0];
         let (mut left, mut right) = (lo, hi);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (left + right);
@@ -96,36 +104,63 @@ impl SturmChain {
             }
             if self.changes(middle) > at_hi { left = middle } else { right = middle }
         }
-        let outside = |s: f64| Sign::of(evaluate(p, s));
-        let (before, after) = (outside(lo), outside(hi));
-        let after = if after == Sign::Zero { Sign::of(evaluate(p, hi + 1e-3)) } else { after };
-        Root::bracketed(left, 0.5 * (left + right), right, before, after)
+        let at = 0.5 * (left + right);
+        let (left, right) = (self.last_certain(left, lo), self.last_certain(right, hi));
+        Root::bracketed(left, at, right, self.sign_after(lo), self.sign_after(hi))
     }
+
+    /// The nearest place on the way to a limit at which the sign is not lost in rounding.
+    fn last_certain(&self, mut s: f64, limit: f64) -> f64 {
+        let p = &self.members[0];
+        let mut step = f64::EPSILON * (limit - s);
+        while s != limit {
+            let Evaluation { value, magnitude, .. } = evaluate_with_magnitude(p, s);
+            if value.abs() > noise_factor(p.len() - 1) * magnitude {
+                break;
+            }
+            s = if (limit - s).abs() <= step.abs() { limit } else { s + step };
+            step *= 2.0;
+        }
+        s
+    }
+
+    /// The sign just after a place.
+    fn sign_after(&self, s: f64) -> Sign {
+        let signs = self.members[..2].iter().map(|p| Sign::of(evaluate(p, s)));
+        let simple = signs.into_iter().find(|sign| *sign != Sign::Zero);
+        simple.unwrap_or_else(|| Sign::of(evaluate(&self.members[0], s + 1e-3)))
+    }
+}
+
+fn greatest(c: &[f64]) -> f64 {
+    c.iter().fold(0.0, |m, c| m.max(c.abs()))
 }
 
 /// Without leading coefficients that are not above a bound: division by noise would be noise.
-fn trimmed(c: &[f64], bound: f64) -> Option<Vec<f64>> {
-    let degree = c.iter().rposition(|c| c.abs() > bound || c.is_nan())?;
-    Some(c[..=degree].to_vec())
+fn trimmed(mut c: Vec<Twofold>, bound: f64) -> Option<Vec<Twofold>> {
+    let degree = c.iter().rposition(|c| c.rounded().abs() > bound)?;
+    c.truncate(degree + 1);
+    Some(c)
 }
 
 /// -rem(a, b), scaled to a greatest coefficient of 1; nothing if it is noise.
-fn negated_remainder(a: &[f64], b: &[f64]) -> Option<Vec<f64>> {
+fn negated_remainder(a: &[Twofold], b: &[Twofold]) -> Option<Vec<Twofold>> {
+    let size_of = |c: &[Twofold]| c.iter().fold(0.0_f64, |m, c| m.max(c.rounded().abs()));
     let mut rest = a.to_vec();
     let lead = b[b.len() - 1];
-    let mut size = a.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
+    let mut size = size_of(a);
     while rest.len() >= b.len() {
         let shift = rest.len() - b.len();
         let factor = rest[rest.len() - 1] / lead;
-        for (k, c) in b.iter().enumerate() {
-            rest[shift + k] -= factor * c;
-            size = size.max((factor * c).abs());
+        for (k, &c) in b.iter().enumerate() {
+            rest[shift + k] = rest[shift + k] - factor * c;
+            size = size.max((factor * c).rounded().abs());
         }
         rest.pop();
     }
-    let rest = trimmed(&rest, NOISE * size)?;
-    let greatest = rest.iter().fold(0.0_f64, |m, c| m.max(c.abs()));
-    Some(rest.into_iter().map(|c| -c / greatest).collect())
+    let rest = trimmed(rest, NOISE * size)?;
+    let unit = Twofold::from(size_of(&rest));
+    Some(rest.into_iter().map(|c| -c / unit).collect())
 }
 
 #[cfg(test)]

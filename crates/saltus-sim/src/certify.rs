@@ -25,12 +25,15 @@ pub(crate) struct Proofs {
     /// The prover, and the combination it is for.
     certifier: Option<(usize, Certifier)>,
     watches: Vec<Watch>,
+    /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
+    /// steps grow until it is seen again.
+    unproved: f64,
 }
 
 impl Proofs {
     /// The longest step that is worth a try.
     pub fn longest(&self) -> f64 {
-        self.certifier.as_ref().map_or(f64::INFINITY, |c| c.1.longest())
+        self.certifier.as_ref().map_or(f64::INFINITY, |c| c.1.longest()).max(2.0 * self.unproved)
     }
 
     /// The flow has jumped.
@@ -58,22 +61,43 @@ impl Runner<'_> {
             states: combination.jets.states(),
             scale: self.scale,
             h: length,
-            resolution: RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length,
+            resolution: self.resolution(length),
             local,
         };
         let verdict = match &mut proofs.certifier {
             Some((_, certifier)) => certifier.certify(request, &proofs.watches),
             None => Verdict::Uncertain { h: length, obstacle: None },
         };
-        self.proofs = proofs;
         // Time must advance by something that a number can tell.
-        let least = (4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
-        match verdict {
+        let least = (2.0 * proofs.unproved).max(4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
+        let (length, verdict) = match verdict {
             Verdict::Proved { h } if h >= least => (h, verdict),
             Verdict::Event { t_hi, .. } if t_hi > 0.0 => (t_hi.max(least), verdict),
-            Verdict::Possible { t_clear, hc, .. } if hc >= least && hc > 0.0 => (t_clear.max(least), verdict),
+            Verdict::Possible { t_clear, hc, .. } if t_clear < hc && hc >= least => {
+                (t_clear.max(least), verdict)
+            }
+            Verdict::Proved { .. } | Verdict::Possible { .. } => {
+                (least, Verdict::Uncertain { h: least, obstacle: None })
+            }
             _ => (length, Verdict::Uncertain { h: length, obstacle: None }),
+        };
+        proofs.unproved = 0.0;
+        if let Verdict::Uncertain { h, .. } = verdict {
+            proofs.unproved = h;
+            proofs.reset();
         }
+        self.proofs = proofs;
+        (length, verdict)
+    }
+
+    /// How much further than the run a proof goes: a root at the very end has to lie inside.
+    pub fn proof_beyond(&self, remaining: f64) -> f64 {
+        if self.method.is_proof() { self.resolution(remaining) } else { 0.0 }
+    }
+
+    /// Brackets of events on a step need not be narrower than this.
+    fn resolution(&self, length: f64) -> f64 {
+        RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length
     }
 
     /// The signs that the atoms must keep on the step.

@@ -65,8 +65,11 @@ impl Runner<'_> {
         self.tier_up();
         self.given.clear();
         let remaining = (self.until - self.stamp.t) - self.t_low;
-        let longest =
-            remaining.min(self.options.max_step.unwrap_or(f64::INFINITY)).min(self.proofs.longest());
+        let longest = match self.options.max_step {
+            Some(longest) if longest < remaining => longest,
+            _ => remaining + self.proof_beyond(remaining),
+        };
+        let longest = longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()));
         match self.choose_length(longest)? {
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };

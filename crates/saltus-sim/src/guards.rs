@@ -197,7 +197,8 @@ impl Runner<'_> {
         }
         for root in &found {
             let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
-            let stop = near_side(row, root);
+            // Behind a touch the guard moves away again, which its rounded slope at the touch may deny.
+            let stop = if root.touch { root.hi } else { near_side(row, root) };
             self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact, crossing });
         }
         self.buffers.roots = found;

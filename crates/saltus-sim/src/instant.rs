@@ -105,7 +105,7 @@ impl Runner<'_> {
 
     /// Computes everything from the present values alone.
     pub fn refresh_all(&mut self) {
-        self.signs = vec![Signs::steady(1); self.combination().atoms.len()];
+        self.signs = vec![Signs::UNREAD; self.combination().atoms.len()];
         self.jets_fresh = false;
         self.evaluate_plan();
         self.refresh_signs();
@@ -121,18 +121,23 @@ impl Runner<'_> {
         self.stats.outside_domain_evals += u64::from(!inside);
     }
 
-    /// Signs from the present values; an atom that is zero by decree stays so while nothing it
-    /// depends on has changed.
+    /// Signs of the atoms that are new or depend on what has changed, from the present values. The
+    /// others are known from their history, which a rounded value might contradict; where the flow
+    /// has changed, those that are zero by decree may go another way.
     fn refresh_signs(&mut self) {
         let combination = self.combinations.get(self.current);
-        self.signs.resize(combination.atoms.len(), Signs::default());
+        self.signs.resize(combination.atoms.len(), Signs::UNREAD);
         let mut undecided = false;
         for (p, atom) in combination.atoms.iter().enumerate() {
             let atom = &self.code.atoms[atom.index()];
-            let decreed =
-                self.signs[p].now == 0 && !atom.depends.iter().any(|&d| self.is_changed[d as usize]);
-            let now = if decreed { 0 } else { sign_of(self.env[atom.slot as usize]) };
-            self.signs[p] = Signs::steady(now);
+            let sign = &mut self.signs[p];
+            let is_known =
+                *sign != Signs::UNREAD && !atom.depends.iter().any(|&d| self.is_changed[d as usize]);
+            if is_known && (sign.now != 0 || self.segment.valid) {
+                continue;
+            }
+            let now = if is_known { 0 } else { sign_of(self.env[atom.slot as usize]) };
+            *sign = if now == 0 { Signs { now, ..Signs::UNREAD } } else { Signs::steady(now) };
             undecided |= now == 0;
         }
         if undecided {
@@ -140,12 +145,13 @@ impl Runner<'_> {
         }
     }
 
-    /// The sign just after now of atoms that are zero now, from their jets.
+    /// The sign just after now of atoms that are zero now and of which no more is known, from their
+    /// jets.
     fn decide_zeros(&mut self) {
         self.refresh_jets();
         let combination = self.combinations.get(self.current);
         for (p, atom) in combination.atoms.iter().enumerate() {
-            if self.signs[p].now == 0 {
+            if self.signs[p].after == Signs::UNREAD.after {
                 let slot = self.code.atoms[atom.index()].slot;
                 combination.jets.row(slot, &mut self.row);
                 self.signs[p].after = sign_after_zero(&self.row[1..]).value() as i8;
@@ -369,7 +375,7 @@ impl Runner<'_> {
             let p = before.position[atom.index()];
             old_signs.push(match p {
                 u32::MAX if dormant.contains(atom) => Signs::steady(0),
-                u32::MAX => Signs::steady(1),
+                u32::MAX => Signs::UNREAD,
                 _ => self.signs[p as usize],
             });
         }

@@ -32,19 +32,20 @@ impl Runner<'_> {
             let first = self.segment.next_root;
             let Some(&root) = self.segment.roots.get(first) else { break };
             let is_later = root.lo > tick_place && root.exact != tick && !self.same_time(root.lo, tick);
-            if is_later || root.lo > self.segment.end {
+            if is_later || root.lo > self.segment.end || self.is_crossed_later(root, tick_place) {
                 break;
             }
             let end = self.end_of_set(first);
             let members = &self.segment.roots[first..end];
             let high = members.iter().fold(root.hi, |h, r| h.max(r.hi));
             let exact = members.iter().map(|r| r.exact).fold(f64::NAN, f64::min);
+            let near = members.iter().map(|r| r.stop).fold(high, f64::min);
             let meets_tick = exact == tick || tick_place <= high || self.same_time(high, tick);
             self.segment.next_root = end;
             let happens = self.cross(first, end);
             if happens || meets_tick {
                 self.doubt_about(first, end);
-                let stop = if self.passes_edge(first, end) { high } else { root.stop };
+                let stop = if self.passes_edge(first, end) { high } else { near };
                 let place = stop.clamp(self.segment.cursor, self.segment.end.max(self.segment.cursor));
                 let (t, s) = if meets_tick {
                     (tick, tick_place.clamp(self.segment.cursor, self.segment.end))
@@ -62,6 +63,14 @@ impl Runner<'_> {
             return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, end) };
         }
         Located::Nothing
+    }
+
+    /// True if a sign changes behind the end of the step although its bracket begins before: from
+    /// there it is seen better, unless a tick in the bracket makes it happen now.
+    fn is_crossed_later(&self, root: StepRoot, tick_place: f64) -> bool {
+        let Crossing::Atom(p, after) = root.crossing else { return false };
+        let changes = self.signs[p as usize].after != after;
+        changes && root.stop > self.segment.end && !(root.lo..=root.hi).contains(&tick_place)
     }
 
     /// The place of the first event on the segment, ticks apart. Signs and flags are afterwards

@@ -15,7 +15,8 @@ pub(crate) struct StepRoot {
     /// Bracket of the zero.
     pub lo: f64,
     pub hi: f64,
-    /// The last place in the bracket where the computed guard is still on the near side.
+    /// The last place in the bracket where the computed guard is still on the near side; the end of
+    /// the bracket for a touch.
     pub stop: f64,
     /// The exact time, for a guard on time alone; NaN otherwise.
     pub exact: f64,

@@ -60,7 +60,8 @@ pub struct Watch {
     /// The sign to keep; zero if the guard is not watched.
     pub sign: Sign,
     /// The guard is taken to be zero at the start, whatever its rounded value: what must keep the
-    /// sign is its change since then.
+    /// sign is its change since then. A guard whose value is lost in its rounding is taken so, too,
+    /// if it surely moves away from zero.
     pub from_zero: bool,
 }
 
@@ -299,6 +300,9 @@ impl Certifier {
                     Verdict::Proved { h: t_lo }
                 } else if width > request.resolution && t_hi < 0.2 * h {
                     return Outcome::Again(2.0 * t_hi);
+                } else if width > request.resolution {
+                    // Its sign is not even known at the start: so wide a bracket tells nothing.
+                    return self.doubt(request, bracket, reach * h);
                 } else {
                     self.memory = f64::INFINITY;
                     Verdict::Event { guard, t_lo, t_hi }
@@ -429,7 +433,8 @@ impl Certifier {
     }
 
     /// Polynomials between which a guard, turned so that it must stay negative, lies on the step.
-    /// One that starts at zero is divided by the time.
+    /// One that starts at zero is divided by the time, and so is one whose value at the start is lost
+    /// in its rounding but which surely moves away from zero: its sign there is known from before.
     fn enclose_guard(&mut self, guard: usize, watch: Watch, q: usize) {
         self.balls.extend_watched(guard, q);
         let turn = -watch.sign.value();
@@ -440,6 +445,11 @@ impl Certifier {
             let radius = if k == q { self.remainder(ball.radius) } else { ball.at_point() };
             self.upper.push(above(turn * ball.mid, radius));
             self.lower.push(-above(-turn * ball.mid, radius));
+        }
+        let is_lost = !watch.from_zero && self.upper[0] >= 0.0 && self.lower[0] <= 0.0;
+        if is_lost && self.upper.get(1).is_some_and(|&slope| slope < 0.0) {
+            self.upper.remove(0);
+            self.lower.remove(0);
         }
     }
 

@@ -81,6 +81,9 @@ pub(crate) struct Signs {
 }
 
 impl Signs {
+    /// Not known yet.
+    pub const UNREAD: Signs = Signs { now: i8::MAX, after: i8::MAX };
+
     /// The same sign at and after the instant.
     pub fn steady(sign: i8) -> Self {
         Self { now: sign, after: sign }
