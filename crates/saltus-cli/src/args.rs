@@ -2,7 +2,7 @@
 //!
 //! Each command has a table of its flags, from which mistyped ones are recognised.
 
-use crate::help;
+use crate::{help, reproduce};
 use lexopt::{Arg, Parser, ValueExt};
 use saltus::Fault;
 use saltus::lang::suggest::did_you_mean;
@@ -17,6 +17,8 @@ pub enum Command {
     Check(CheckArgs),
     /// Draw a model.
     Graph(GraphArgs),
+    /// Recompute the tables of papers.
+    Reproduce(ReproduceArgs),
     /// Print a text: help or version.
     Say(String),
 }
@@ -73,6 +75,22 @@ pub struct GraphArgs {
     pub quiet: bool,
 }
 
+/// Arguments of `reproduce`.
+pub struct ReproduceArgs {
+    /// The experiment; all if absent.
+    pub name: Option<&'static str>,
+    /// Number of random starts.
+    pub runs: Option<usize>,
+    /// Seed of the starts.
+    pub seed: u64,
+    /// A file of starts instead.
+    pub starts: Option<PathBuf>,
+    /// Folder for figures.
+    pub out: Option<PathBuf>,
+    /// No progress bar.
+    pub quiet: bool,
+}
+
 /// A mistake in the arguments.
 pub struct Usage {
     message: String,
@@ -101,6 +119,7 @@ const MODEL_FLAGS: [&str; 3] = ["--model", "--set", "--help"];
 const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet", "--threads"];
 const CHECK_FLAGS: [&str; 1] = ["--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
+const REPRODUCE_FLAGS: [&str; 6] = ["--runs", "--seed", "--starts", "--out", "--quiet", "--help"];
 /// Flags of `run` that are settings of the same name.
 const SETTINGS: [(&str, &str); 16] = [
     ("--until", "until"),
@@ -143,13 +162,12 @@ pub fn parse(arguments: Vec<OsString>) -> Result<Command, Usage> {
         "check" => check(parser),
         "graph" => graph(parser),
         "help" => Ok(Command::Say(help::OVERVIEW.into())),
-        reserved @ ("compare" | "reproduce") => {
-            Err(Usage::new(format!("`saltus {reserved}` is not available yet"), None))
-        }
+        "reproduce" => reproduce(parser),
+        "compare" => Err(Usage::new("`saltus compare` is not available yet", None)),
         other => {
             let file = other.ends_with(".salt").then(|| format!("did you mean `saltus run {other}`?"));
             let hint = file.or_else(|| did_you_mean(other, COMMANDS));
-            let hint = hint.unwrap_or_else(|| "commands: run, check, graph".into());
+            let hint = hint.unwrap_or_else(|| "commands: run, check, graph, reproduce".into());
             Err(Usage::new(format!("`{other}` is not a command"), Some(hint)))
         }
     }
@@ -280,6 +298,62 @@ fn graph(mut parser: Parser) -> Result<Command, Usage> {
     Ok(Command::Graph(args))
 }
 
+fn reproduce(mut parser: Parser) -> Result<Command, Usage> {
+    let mut args = ReproduceArgs {
+        name: None,
+        runs: None,
+        seed: reproduce::SEED,
+        starts: None,
+        out: None,
+        quiet: false,
+    };
+    while let Some(given) = next(&mut parser)? {
+        let flag = match given {
+            Given::File(name) => {
+                args.name = Some(experiment(&name.to_string_lossy())?);
+                continue;
+            }
+            Given::Flag(flag) => flag,
+        };
+        match flag.as_str() {
+            "--help" => return Ok(Command::Say(help::REPRODUCE.into())),
+            "--runs" => args.runs = Some(whole(&flag, &text(&flag, &mut parser)?, 1)?),
+            "--seed" => args.seed = whole(&flag, &text(&flag, &mut parser)?, 0)?,
+            "--starts" => args.starts = Some(path(&flag, &mut parser)?),
+            "--out" => args.out = Some(path(&flag, &mut parser)?),
+            "--quiet" => args.quiet = true,
+            other => {
+                let hint = did_you_mean(other, REPRODUCE_FLAGS);
+                let hint = hint.unwrap_or_else(|| "see `saltus reproduce --help`".into());
+                return Err(Usage::new(format!("`saltus reproduce` has no option `{other}`"), Some(hint)));
+            }
+        }
+    }
+    if args.starts.is_some() && !matches!(args.name, Some("table1" | "table2")) {
+        let hint = "as in `saltus reproduce table1 --starts starts.json`";
+        return Err(Usage::new("`--starts` needs the name of the table it is for", Some(hint.into())));
+    }
+    Ok(Command::Reproduce(args))
+}
+
+fn experiment(word: &str) -> Result<&'static str, Usage> {
+    reproduce::NAMES.into_iter().find(|name| *name == word).ok_or_else(|| {
+        let hint = did_you_mean(word, reproduce::NAMES);
+        let hint = hint.unwrap_or_else(|| format!("experiments: {}", reproduce::NAMES.join(", ")));
+        Usage::new(format!("`{word}` is not an experiment"), Some(hint))
+    })
+}
+
+/// A whole number from `least`.
+fn whole<T: std::str::FromStr + PartialOrd + std::fmt::Display>(
+    flag: &str,
+    text: &str,
+    least: T,
+) -> Result<T, Usage> {
+    let value = text.trim().parse::<T>().ok().filter(|v| *v >= least);
+    value.ok_or_else(|| Usage::new(format!("`{flag}` needs a whole number from {least}, not `{text}`"), None))
+}
+
 fn unknown(command: &str, flag: &str, flags: &[&'static str]) -> Usage {
     let known = flags.iter().copied().chain(MODEL_FLAGS);
     let hint = did_you_mean(flag, known).unwrap_or_else(|| format!("see `saltus {command} --help`"));
@@ -355,6 +429,10 @@ mod tests {
             ("run a.salt --out b.csv --sample 0", "needs a number above 0"),
             ("run a.salt --threads 4", "`--threads` is not available yet"),
             ("compare a.salt", "not available yet"),
+            ("reproduce table3", "did you mean `table1`?"),
+            ("reproduce --rnus 3", "did you mean `--runs`?"),
+            ("reproduce --runs 0", "`--runs` needs a whole number from 1, not `0`"),
+            ("reproduce --starts a.json", "needs the name of the table"),
             ("--verison", "did you mean `--version`?"),
         ] {
             let said = refusal(line);
@@ -382,5 +460,7 @@ mod tests {
         }
         assert!(CHECK_FLAGS.iter().all(|flag| help::CHECK.contains(flag)));
         assert!(GRAPH_FLAGS.iter().all(|flag| help::GRAPH.contains(flag)));
+        let reproduce = REPRODUCE_FLAGS.iter().filter(|flag| **flag != "--help");
+        assert!(reproduce.chain(&reproduce::NAMES).all(|word| help::REPRODUCE.contains(word)));
     }
 }

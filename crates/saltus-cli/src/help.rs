@@ -14,6 +14,7 @@ usage: saltus COMMAND ...
   run FILE      simulate a model: summary, table, picture
   check FILE    tell what a model is, with every error and warning
   graph FILE    draw the hierarchy and the automata of a model
+  reproduce     recompute the tables and figures of papers
 
   saltus COMMAND --help    the options of a command, with examples
   saltus --version
@@ -102,4 +103,27 @@ Draws the components, automata, modes and transitions of the model in FILE.
   -q, --quiet           do not say what was written
 
 example: saltus graph thermostat.salt --out thermostat.png
+";
+
+/// `saltus reproduce --help`.
+pub const REPRODUCE: &str = "\
+usage: saltus reproduce [NAME] [OPTIONS]
+
+Recomputes the experiments of Esposito and Kumar, \"A State Event Detection Algorithm for Numerically
+Simulating Hybrid Systems with Model Singularities\" (2007), beside the values printed there. Without
+NAME, all of them.
+
+  table1                collisions of a vehicle in a corridor that just scrapes a wall: which methods
+                        find them, against the closed form
+  example2              an arm whose tip leaves its workspace, where the equations end to exist: who
+                        stops at the edge, who evaluates beyond it
+  table2                twenty bumper cars: cost of looking before each step, overlaps, agreement
+
+  --runs N              random starts (100, 100 and 10)
+  --seed N              seed of the starts
+  --starts FILE.json    these starts instead (table1: `cases`, `clear_cases`; table2: `initial`)
+  -o, --out FOLDER      write figures there
+  -q, --quiet           no progress bar
+
+example: saltus reproduce table1 --runs 1000 --out figures
 ";

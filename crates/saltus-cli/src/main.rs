@@ -1,4 +1,4 @@
-//! The command `saltus`: runs, checks and draws models.
+//! The command `saltus`: runs, checks and draws models, and recomputes the tables of papers.
 //!
 //! Each command is a function from its arguments to an exit code: 0 if all went well, 1 for an error
 //! in the input, 2 for a run that could not go on. Standard output carries the result, standard
@@ -11,6 +11,7 @@ mod help;
 mod json;
 mod output;
 mod progress;
+mod reproduce;
 mod run;
 mod summary;
 
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Ok(Command::Run(args)) => run::run(&args),
         Ok(Command::Check(args)) => check::check(&args),
         Ok(Command::Graph(args)) => graph::graph(&args),
+        Ok(Command::Reproduce(args)) => reproduce::reproduce(&args),
         Ok(Command::Say(text)) => {
             output::print(&text);
             Outcome::Done

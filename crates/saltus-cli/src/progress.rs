@@ -45,6 +45,37 @@ impl Progress {
     }
 }
 
+/// Shows how many of many runs are done, once they have taken long enough.
+pub struct Counter {
+    started: Instant,
+    shown: bool,
+    bar: Option<ProgressBar>,
+}
+
+impl Counter {
+    /// Shows nothing if nobody would see it.
+    pub fn new(quiet: bool) -> Self {
+        Self { started: Instant::now(), shown: !quiet && std::io::stderr().is_terminal(), bar: None }
+    }
+
+    /// So many of all are done.
+    pub fn at(&mut self, done: usize, all: usize) {
+        if !self.shown || (self.bar.is_none() && self.started.elapsed() < PATIENCE) {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(new_bar);
+        bar.set_position((done as f64 / all.max(1) as f64 * LENGTH as f64) as u64);
+        bar.set_message(format!("run {done} of {all}"));
+    }
+
+    /// Removes the bar.
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 fn new_bar() -> ProgressBar {
     let bar = ProgressBar::new(LENGTH).with_elapsed(PATIENCE);
     if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent}%  {msg}  {eta} left") {

@@ -80,6 +80,8 @@ pub(crate) struct Combination {
     pub switches: Vec<u32>,
     /// True if a domain is declared.
     pub has_domains: bool,
+    /// True if some function in it does not exist everywhere.
+    pub has_edges: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Jets computed with this combination.
@@ -215,6 +217,7 @@ fn assemble(
         watchers: Vec::new(),
         switches: Vec::new(),
         has_domains: blocks.iter().any(|&b| !code.blocks[b as usize].domains.is_empty()),
+        has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
         reads: reads(&plan, code.slots),
         watching: watching(&plan, flow_units),
         flow_units,

@@ -184,6 +184,9 @@ impl Runner<'_> {
             }
             length *= 0.5;
             self.stats.rejected += 1;
+            if self.stamp.t + length == self.stamp.t {
+                break;
+            }
         }
         Err(self.looked_outside(self.stamp.t + length))
     }

@@ -7,12 +7,17 @@
 
 use crate::combination::{Combination, Watch};
 use crate::compile::{Edge, EdgeKind, Effect, Signs, When};
+use crate::guards::sign_of;
 use crate::options::{Policy, Recording};
 use crate::report::Stamp;
 use crate::runner::Runner;
 use crate::segment::{Crossing, Segment, StepRoot};
 use saltus_expr::{Expr, Node};
+use saltus_num::polynomial;
 use std::collections::HashSet;
+
+/// Zeros of a guard and an edge at the same place are this many roundings of time apart at most.
+const EDGE_ROUNDING: f64 = 64.0;
 
 /// What comes next on the segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,8 +50,13 @@ impl Runner<'_> {
             let happens = self.cross(first, end);
             if happens || meets_tick {
                 self.doubt_about(first, end);
-                let stop = if self.passes_edge(first, end) { high } else { near };
+                let passes = self.passes_edge(first, end);
+                let stop = if passes { high } else { near };
                 let place = stop.clamp(self.segment.cursor, self.segment.end.max(self.segment.cursor));
+                let place = if passes { place } else { self.before_edges(place) };
+                if self.leaves_edge(first, end) {
+                    self.join_edge(place);
+                }
                 let (t, s) = if meets_tick {
                     (tick, tick_place.clamp(self.segment.cursor, self.segment.end))
                 } else if exact.is_nan() {
@@ -62,7 +72,7 @@ impl Runner<'_> {
         if tick_place <= end || self.same_time(end, tick) {
             return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, end) };
         }
-        Located::Nothing
+        if self.exists_at_place(end) { Located::Nothing } else { self.meet_edge(end) }
     }
 
     /// True if a sign changes behind the end of the step although its bracket begins before: from
@@ -96,7 +106,7 @@ impl Runner<'_> {
     /// One past the last root whose bracket overlaps those of the set that begins at `first`.
     fn end_of_set(&self, first: usize) -> usize {
         let roots = &self.segment.roots;
-        let slack = f64::EPSILON * (self.segment.origin.abs() / self.segment.h.max(f64::MIN_POSITIVE));
+        let slack = f64::EPSILON * self.rounding_span(0.0);
         let mut high = roots[first].hi;
         let mut end = first + 1;
         while let Some(root) = roots.get(end) {
@@ -154,6 +164,103 @@ impl Runner<'_> {
             let Crossing::Atom(p, after) = root.crossing else { return false };
             self.live_edges(p).any(|e| e.kind == EdgeKind::Kink || e.kind == EdgeKind::Positive && after > 0)
         })
+    }
+
+    /// True if a function in force ends to exist at some roots.
+    fn leaves_edge(&self, first: usize, end: usize) -> bool {
+        self.segment.roots[first..end].iter().any(|root| {
+            let Crossing::Atom(p, after) = root.crossing else { return false };
+            self.live_edges(p).any(|e| e.kind.is_left(after))
+        })
+    }
+
+    /// Guards that become zero within rounding of the edge of a function are zero at it: a guard
+    /// and an edge at the same place are computed by different expressions, and behind the edge
+    /// nothing can happen any more. True if there are any.
+    fn join_edge(&mut self, place: f64) -> bool {
+        let mut any = false;
+        let near = EDGE_ROUNDING * f64::EPSILON * self.rounding_span(place);
+        for p in 0..self.signs.len() {
+            let sign = self.signs[p].now;
+            self.load_row(p, self.segment.ratio);
+            let length = self.row_length(p);
+            let (value, slope) = polynomial::evaluate_with_derivative(&self.row[..length], place);
+            let falls = sign_of(slope) == -sign;
+            if sign != 0 && falls && value.abs() <= near * slope.abs() {
+                self.signs[p] = Signs { now: 0, after: -sign };
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// A place, or as little before it as the functions in force need to exist. The polynomial of
+    /// an atom and the atom itself are zero within rounding of each other, and beyond the latter
+    /// nothing may be evaluated.
+    fn before_edges(&mut self, mut place: f64) -> f64 {
+        let mut back = f64::EPSILON * self.rounding_span(place);
+        while place > self.segment.cursor && !self.exists_at_place(place) {
+            place -= back;
+            back *= 2.0;
+        }
+        place.max(self.segment.cursor)
+    }
+
+    /// The time at a place in units of the step: relative errors of time are shares of it.
+    fn rounding_span(&self, place: f64) -> f64 {
+        place + self.segment.origin.abs() / self.segment.h.max(f64::MIN_POSITIVE)
+    }
+
+    fn exists_at_place(&mut self, place: f64) -> bool {
+        self.flow_exists_where(|runner| {
+            runner.place_states(place);
+            runner.env[0] = runner.segment.time_of(place);
+        })
+    }
+
+    /// True if the flow exists where `put` puts time and states: all functions in force, by the
+    /// values of their own atoms there, and the declared domains. The flow is not evaluated.
+    pub fn flow_exists_where(&mut self, put: impl FnOnce(&mut Self)) -> bool {
+        let combination = self.combination();
+        if !combination.has_edges && !combination.has_domains {
+            return true;
+        }
+        let mut saved = std::mem::take(&mut self.saved);
+        saved.clone_from(&self.env);
+        put(self);
+        let combination = self.combinations.get(self.current);
+        combination.watching.eval(&mut self.env, &mut self.scratch);
+        let value = |p: usize| self.env[combination.atom_slots[p] as usize];
+        let inside = self.code.is_inside(combination, &self.env, |slot| self.env[slot as usize]);
+        let exists = inside && (0..self.signs.len()).all(|p| self.existing_edges(p, value(p)));
+        self.env.copy_from_slice(&saved);
+        self.saved = saved;
+        exists
+    }
+
+    /// True if all functions in force that depend on an atom exist where it has a value.
+    fn existing_edges(&self, p: usize, value: f64) -> bool {
+        self.combination().watchers[p].iter().all(|&w| match self.combination().watches[w as usize] {
+            Watch::Edge(b, i) => {
+                let edge = &self.code.blocks[b as usize].edges[i as usize];
+                edge.kind.exists_at(value) || !self.is_in_force(edge)
+            }
+            _ => true,
+        })
+    }
+
+    /// The step ends behind an edge that its polynomial has not met. Within rounding of the edge,
+    /// that is where it is met; else the polynomial is not accurate enough and the step is cut.
+    fn meet_edge(&mut self, end: f64) -> Located {
+        let place = self.before_edges(end);
+        let t = self.segment.time_of(place);
+        if self.join_edge(place) {
+            return Located::Instant { t: t.max(self.stamp.t), s: place };
+        }
+        if t > self.stamp.t {
+            self.segment.end = place;
+        }
+        Located::Nothing
     }
 
     /// The edges at an active atom whose functions are in force.

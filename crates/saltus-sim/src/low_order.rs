@@ -31,13 +31,22 @@ impl Runner<'_> {
         }
         let mut h = remaining.min(1.0);
         for _ in 0..ATTEMPTS {
+            if !self.exists_on_line(&x, &f, &still, h) {
+                h *= 0.125;
+                continue;
+            }
             self.place_line(&x, &f, &still, h);
             let g = at(&self.env, |s| s.1);
             let error = (0..x.len())
                 .map(|i| 0.5 * h * (g[i] - f[i]).abs() / self.tolerance.of(x[i]))
                 .fold(0.0, |worst, e| if e > worst || e.is_nan() { e } else { worst });
-            if error <= 1.0 && self.atoms_are_finite() {
-                let bend: Vec<f64> = (0..x.len()).map(|i| 0.5 * h * (g[i] - f[i])).collect();
+            let bend: Vec<f64> = (0..x.len()).map(|i| 0.5 * h * (g[i] - f[i])).collect();
+            let quarter: Vec<f64> = bend.iter().map(|b| 0.25 * b).collect();
+            if error <= 1.0
+                && self.atoms_are_finite()
+                && self.exists_on_line(&x, &f, &bend, h)
+                && self.exists_on_line(&x, &f, &quarter, 0.5 * h)
+            {
                 self.keep_parabola(&x, &f, &bend, h);
                 return Ok(Some(h));
             }
@@ -54,12 +63,21 @@ impl Runner<'_> {
 
     /// Evaluates everything at x + h f + bend, at time h from now.
     fn place_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
+        self.set_on_line(x, f, bend, h);
+        self.evaluate_plan();
+    }
+
+    fn set_on_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
         let plan = self.combination().plan.clone();
         for (i, &(slot, _)) in plan.states.iter().enumerate() {
             self.env[slot as usize] = x[i] + h * f[i] + bend[i];
         }
         self.env[0] = self.stamp.t + h;
-        self.evaluate_plan();
+    }
+
+    /// True if the flow exists there, found without evaluating it.
+    fn exists_on_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) -> bool {
+        self.flow_exists_where(|runner| runner.set_on_line(x, f, bend, h))
     }
 
     fn keep_parabola(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {

@@ -63,12 +63,7 @@ impl Runner<'_> {
     pub fn check_edges(&self) -> Result<(), Box<Ending>> {
         for p in 0..self.signs.len() as u32 {
             let Signs { now: 0, after } = self.signs[p as usize] else { continue };
-            let leaves = |e: &Edge| match e.kind {
-                EdgeKind::Positive => after < 0,
-                EdgeKind::NonZero => true,
-                EdgeKind::Kink => false,
-            };
-            if let Some(edge) = self.live_edges(p).find(leaves) {
+            if let Some(edge) = self.live_edges(p).find(|e| e.kind.is_left(after)) {
                 return Err(explain::edge(self, edge));
             }
         }

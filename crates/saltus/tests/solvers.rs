@@ -92,6 +92,52 @@ fn evaluations_outside_a_declared_domain_are_counted() {
     assert!(looked.stats.outside_domain_evals > 0);
 }
 
+/// A target on a line that leaves a circle of radius 1.8, with rates that end to exist there. The edge
+/// and the guard at it are zero at the same time but computed by different expressions.
+const REACH: &str = "model Reach {
+    param x0 = 0.6, y0 = 0.5, vx = 0.3, vy = 0.2
+    state a = 0
+    signal x = x0 + vx * time, y = y0 + vy * time
+    signal r = sqrt(x^2 + y^2)
+    signal c = (r^2 + 0.36) / (2 * r)
+    flow { a' = 1 / sqrt(1 - c^2) }
+    stop when r >= 1.8 \"stretched\"
+    run { until 20 }
+}";
+
+#[test]
+fn a_guard_at_an_edge_comes_first_and_nothing_is_evaluated_behind_it() {
+    for solver in [Solver::Taylor, Solver::Adams] {
+        for k in 0..50 {
+            let angle = 0.1 * f64::from(k);
+            let found = run(REACH, |o| {
+                o.solver = solver;
+                o.set = vec![("vx".into(), 0.5 * angle.cos()), ("vy".into(), 0.5 * angle.sin())];
+            });
+            // Lines towards the inner circle of radius 0.2 fold the arm before it is stretched.
+            let folded = 0.6 * angle.cos() + 0.5 * angle.sin() < 0.0
+                && (0.6 * angle.sin() - 0.5 * angle.cos()).abs() < 0.2;
+            let expected = if folded { Status::LeftDomain } else { Status::Stopped };
+            assert_eq!(found.ending.status, expected, "{solver} {angle}: {:?}", found.ending);
+            assert_eq!(found.stats.outside_domain_evals, 0, "{solver} {angle}: {:?}", found.ending);
+        }
+    }
+}
+
+#[test]
+fn looking_ahead_with_series_comes_to_an_end() {
+    for k in 0..50 {
+        let angle = 0.1 * f64::from(k);
+        let found = run(REACH, |o| {
+            o.events = Some(EventMethod::Interpolation);
+            (o.rtol, o.atol, o.limits.steps) = (1e-4, 1e-6, 10_000);
+            o.set = vec![("vx".into(), 0.5 * angle.cos()), ("vy".into(), 0.5 * angle.sin())];
+        });
+        let ended = matches!(found.ending.status, Status::LeftDomain | Status::Stopped);
+        assert!(ended, "{angle}: {:?}", found.ending);
+    }
+}
+
 /// A pulse of width 0.1 about t = 5 that no expansion from t = 0 can see.
 const PULSE: &str = "model Pulse {
     state x = -1

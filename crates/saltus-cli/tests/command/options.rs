@@ -152,7 +152,9 @@ fn slips_get_one_line() {
         (&["run", "m.salt", "--out", "a.csv", "--sample", "1e-12"], "too many rows"),
         (&["run", "n.salt"], "there is no such file"),
         (&["run"], "needs the file of a model"),
-        (&["reproduce"], "not available yet"),
+        (&["reproduce", "tabel1"], "did you mean `table1`?"),
+        (&["reproduce", "table1", "--runs", "0"], "needs a whole number from 1"),
+        (&["reproduce", "table1", "--starts", "none.json"], "`none.json`"),
         (&["graph", "m.salt", "--out", "a.pdf"], "`.pdf` is not a format for pictures"),
         (&["chek", "m.salt"], "did you mean `check`?"),
     ] {
@@ -162,6 +164,22 @@ fn slips_get_one_line() {
         assert_eq!(answer.err.lines().count(), 1, "{}", answer.err);
         assert_eq!(answer.out, "", "{arguments:?}");
     }
+}
+
+#[test]
+fn a_table_of_a_paper_is_recomputed() {
+    let folder = Folder::new();
+    let answer = folder.saltus(&["reproduce", "table1", "--runs", "5", "--seed", "3", "--out", "pictures"]);
+    assert_eq!(answer.code, Some(0), "{}", answer.err);
+    assert!(answer.out.contains("seed 3"), "{}", answer.out);
+    let row = |name: &str| {
+        let line = answer.out.lines().find(|l| l.contains(name)).unwrap_or_default();
+        line.split_whitespace().filter_map(|w| w.parse().ok()).collect::<Vec<u32>>()
+    };
+    assert_eq!(row("taylor, extrapolation")[..4], [5, 0, 0, 0], "{}", answer.out);
+    assert_eq!(row("adams, extrapolation")[..4], [5, 0, 0, 0], "{}", answer.out);
+    assert!(answer.out.contains("32 %"));
+    assert!(answer.out.contains("written: pictures/table1_paths.svg"), "{}", answer.out);
 }
 
 #[test]

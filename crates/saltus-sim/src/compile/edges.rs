@@ -31,6 +31,26 @@ pub(crate) enum EdgeKind {
     Kink,
 }
 
+impl EdgeKind {
+    /// True if the function ends to exist where its atom is zero and has a sign after that.
+    pub fn is_left(self, after: i8) -> bool {
+        match self {
+            Self::Positive => after < 0,
+            Self::NonZero => true,
+            Self::Kink => false,
+        }
+    }
+
+    /// True if the function exists where its atom has a value.
+    pub fn exists_at(self, value: f64) -> bool {
+        match self {
+            Self::Positive => value >= 0.0,
+            Self::NonZero => value.abs() > 0.0,
+            Self::Kink => true,
+        }
+    }
+}
+
 impl Builder<'_> {
     /// The edges of all functions reachable from some smooth expressions.
     pub fn edges(&mut self, roots: &[Expr]) -> Vec<Edge> {
