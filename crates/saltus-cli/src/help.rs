@@ -111,7 +111,7 @@ usage: saltus reproduce [NAME] [OPTIONS]
 
 Recomputes the experiments of Esposito and Kumar, \"A State Event Detection Algorithm for Numerically
 Simulating Hybrid Systems with Model Singularities\" (2007), beside the values printed there. Without
-NAME, all of them.
+NAME, all of them with fewer starts.
 
   table1                collisions of a vehicle in a corridor that just scrapes a wall: which methods
                         find them, against the closed form
@@ -119,7 +119,7 @@ NAME, all of them.
                         stops at the edge, who evaluates beyond it
   table2                twenty bumper cars: cost of looking before each step, overlaps, agreement
 
-  --runs N              random starts (100, 100 and 10)
+  --runs N              random starts (100, 100 and 10; a fifth of that without NAME)
   --seed N              seed of the starts
   --starts FILE.json    these starts instead (table1: `cases`, `clear_cases`; table2: `initial`)
   -o, --out FOLDER      write figures there
