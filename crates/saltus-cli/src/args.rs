@@ -87,6 +87,8 @@ pub struct ReproduceArgs {
     pub starts: Option<PathBuf>,
     /// Folder for figures.
     pub out: Option<PathBuf>,
+    /// Figures as PNG instead of SVG.
+    pub png: bool,
     /// No progress bar.
     pub quiet: bool,
 }
@@ -119,7 +121,7 @@ const MODEL_FLAGS: [&str; 3] = ["--model", "--set", "--help"];
 const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet", "--threads"];
 const CHECK_FLAGS: [&str; 1] = ["--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
-const REPRODUCE_FLAGS: [&str; 6] = ["--runs", "--seed", "--starts", "--out", "--quiet", "--help"];
+const REPRODUCE_FLAGS: [&str; 7] = ["--runs", "--seed", "--starts", "--out", "--png", "--quiet", "--help"];
 /// Flags of `run` that are settings of the same name.
 const SETTINGS: [(&str, &str); 16] = [
     ("--until", "until"),
@@ -305,6 +307,7 @@ fn reproduce(mut parser: Parser) -> Result<Command, Usage> {
         seed: reproduce::SEED,
         starts: None,
         out: None,
+        png: false,
         quiet: false,
     };
     while let Some(given) = next(&mut parser)? {
@@ -321,6 +324,7 @@ fn reproduce(mut parser: Parser) -> Result<Command, Usage> {
             "--seed" => args.seed = whole(&flag, &text(&flag, &mut parser)?, 0)?,
             "--starts" => args.starts = Some(path(&flag, &mut parser)?),
             "--out" => args.out = Some(path(&flag, &mut parser)?),
+            "--png" => args.png = true,
             "--quiet" => args.quiet = true,
             other => {
                 let hint = did_you_mean(other, REPRODUCE_FLAGS);

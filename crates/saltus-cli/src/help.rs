@@ -123,6 +123,7 @@ NAME, all of them with fewer starts.
   --seed N              seed of the starts
   --starts FILE.json    these starts instead (table1: `cases`, `clear_cases`; table2: `initial`)
   -o, --out FOLDER      write figures there
+  --png                 as PNG instead of SVG
   -q, --quiet           no progress bar
 
 example: saltus reproduce table1 --runs 1000 --out figures

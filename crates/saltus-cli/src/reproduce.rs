@@ -92,7 +92,7 @@ impl Setting<'_> {
     /// Writes a figure if a folder was given.
     fn save(&self, name: &str, figure: &saltus::Figure) -> Result<(), Failure> {
         let Some(folder) = &self.args.out else { return Ok(()) };
-        let path = folder.join(name);
+        let path = folder.join(name).with_extension(if self.args.png { "png" } else { "svg" });
         saltus::save_picture(&figure.scene(&Default::default()), &path)?;
         output::print(&format!("written: {}\n", path.display()));
         Ok(())

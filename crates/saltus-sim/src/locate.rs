@@ -121,9 +121,11 @@ impl Runner<'_> {
 
     /// Brings the set of roots into the signs and tells whether anything happens there.
     fn cross(&mut self, first: usize, end: usize) -> bool {
+        // Methods that look at the ends of steps find guards past their zeros, not at them.
+        let past = self.method.sees_ends_only() && self.options.guard_tolerance.is_none();
         for k in first..end {
             if let Crossing::Atom(p, after) = self.segment.roots[k].crossing {
-                self.signs[p as usize] = Signs { now: 0, after };
+                self.signs[p as usize] = if past { Signs::steady(after) } else { Signs { now: 0, after } };
             }
         }
         let mut happens = false;

@@ -105,6 +105,11 @@ impl EventMethod {
         matches!(self, EventMethod::Certified | EventMethod::Validated)
     }
 
+    /// True if guards are looked at only at the ends of steps.
+    pub fn sees_ends_only(self) -> bool {
+        matches!(self, EventMethod::Endpoint | EventMethod::Printed)
+    }
+
     /// True if the flow is evaluated at the end of a step before guards are looked at.
     pub fn looks_ahead(self) -> bool {
         matches!(self, EventMethod::Endpoint | EventMethod::Interpolation | EventMethod::Sturm)

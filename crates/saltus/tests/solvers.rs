@@ -138,6 +138,22 @@ fn looking_ahead_with_series_comes_to_an_end() {
     }
 }
 
+#[test]
+fn ends_of_steps_are_past_what_was_crossed_on_them() {
+    // x = 2.8 is passed at t = 2.8 and y = -0.4 at t = 2.9, both in the step from 2.5 to 3: never
+    // is y low while x is small, and at the end of the step it is not, either.
+    let text = "model Corner {
+        state x = 0, y = 2.5
+        flow { x' = 1; y' = -1 }
+        stop when y <= -0.4 and x <= 2.8
+        run { until 5 }
+    }";
+    let found = run(text, |o| {
+        (o.solver, o.events, o.step) = (Solver::Rk4, Some(EventMethod::Endpoint), Some(0.5));
+    });
+    assert_eq!(found.ending.status, Status::Finished, "{:?}", found.ending);
+}
+
 /// A pulse of width 0.1 about t = 5 that no expansion from t = 0 can see.
 const PULSE: &str = "model Pulse {
     state x = -1

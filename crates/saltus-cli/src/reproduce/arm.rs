@@ -46,6 +46,12 @@ impl Line {
         (self.radius(run.ending.stamp.t) - edge).abs()
     }
 
+    /// True if a run ended at the edge: no farther from it than the errors that its steps were
+    /// allowed add up to.
+    pub fn ends_at_edge(&self, run: &Run, rtol: f64) -> bool {
+        self.distance_to_edge(run) <= rtol * run.stats.steps as f64
+    }
+
     /// The options of a run along it.
     pub fn apply(&self, options: &mut Options) {
         let values = [("arm.x0", self.x), ("arm.y0", self.y), ("arm.vx", self.vx), ("arm.vy", self.vy)];

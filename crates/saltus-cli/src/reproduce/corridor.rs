@@ -3,7 +3,7 @@
 use super::random::Random;
 use saltus::{Options, Run};
 
-/// The model.
+/// The models.
 pub const MODEL: &str = include_str!("../../../../reproduce/corridor.salt");
 
 const TURN_AT: f64 = 1.75;
@@ -77,7 +77,7 @@ impl Start {
 
     /// The options of a run from here.
     pub fn apply(&self, options: &mut Options) {
-        options.set = [("x", self.x), ("y", self.y), ("th", self.th)].map(|(n, v)| (n.into(), v)).into();
+        options.set = [("x0", self.x), ("y0", self.y), ("th0", self.th)].map(|(n, v)| (n.into(), v)).into();
     }
 
     /// Compares a run with the closed form.

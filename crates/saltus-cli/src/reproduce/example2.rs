@@ -12,8 +12,8 @@ use saltus::{Figure, Model, Run, Sampling, Status};
 const RUNS: usize = 100;
 /// Certified runs take small steps near the edge; so few show what they do.
 const MOST_CERTIFIED: usize = 2;
-/// A run that ends within ten times its tolerance of the edge ends at it.
-const AT_EDGE: f64 = 1e-3;
+/// The relative tolerance of the models.
+const RTOL: f64 = 1e-4;
 
 /// With what the paper prints.
 const WAYS: [(Way, &str); 7] = [
@@ -42,7 +42,7 @@ impl Count {
         let outside = run.stats.outside_domain_evals > 0;
         let ended = matches!(run.ending.status, Status::Stopped | Status::LeftDomain);
         self.runs += 1;
-        self.at_edge += usize::from(ended && distance < AT_EDGE && !outside);
+        self.at_edge += usize::from(ended && line.ends_at_edge(run, RTOL) && !outside);
         self.looked_outside += usize::from(outside);
         self.refused += usize::from(run.ending.reason.contains("looks ahead"));
         self.farthest = self.farthest.max(distance);
@@ -131,13 +131,13 @@ fn draw(setting: &Setting<'_>, lines: &[Line]) -> Result<(), Failure> {
     }
     panel.series.push(Series { label: "tip".into(), unit: None, pieces: tips });
     let title = "Tips stop at the edge of the workspace".into();
-    setting.save("example2_tips.svg", &Figure { title, panels: vec![panel], ..Figure::default() })?;
+    setting.save("example2_tips", &Figure { title, panels: vec![panel], ..Figure::default() })?;
     let series = Series { label: "log10 of the step".into(), unit: None, pieces: lengths };
     let horizontal =
         Horizontal::Own { label: "log10 of the time left to the edge".into(), equal_aspect: false };
     let panel = Panel { series: vec![series], horizontal, ..Panel::default() };
     let title = "Steps shrink with the distance to the edge".into();
-    setting.save("example2_steps.svg", &Figure { title, panels: vec![panel], ..Figure::default() })
+    setting.save("example2_steps", &Figure { title, panels: vec![panel], ..Figure::default() })
 }
 
 fn circle(r: f64) -> Vec<(f64, f64)> {

@@ -65,7 +65,7 @@ pub fn run(setting: &mut Setting<'_>) -> Result<(), Failure> {
         output::print(&format!("  extrapolation / interpolation, {solver}: {ratio}{printed}\n"));
     }
     output::print("\n");
-    setting.save("table2_cost.svg", &costs(&records))
+    setting.save("table2_cost", &costs(&records))
 }
 
 fn starts(setting: &Setting<'_>) -> Result<(Vec<Vec<Car>>, String), Failure> {
