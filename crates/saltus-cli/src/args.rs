@@ -123,13 +123,14 @@ const CHECK_FLAGS: [&str; 1] = ["--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
 const REPRODUCE_FLAGS: [&str; 7] = ["--runs", "--seed", "--starts", "--out", "--png", "--quiet", "--help"];
 /// Flags of `run` that are settings of the same name.
-const SETTINGS: [(&str, &str); 16] = [
+const SETTINGS: [(&str, &str); 17] = [
     ("--until", "until"),
     ("--solver", "solver"),
     ("--events", "events"),
     ("--step", "step"),
     ("--max-step", "max_step"),
     ("--min-step", "min_step"),
+    ("--guards", "guards"),
     ("--guard-tolerance", "guard_tolerance"),
     ("--gamma", "gamma"),
     ("--rtol", "rtol"),

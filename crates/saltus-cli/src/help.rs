@@ -48,6 +48,8 @@ how it runs
     interpolation       after the step, on its polynomial; `sturm`: roots counted by Sturm
     endpoint            signs at the ends of steps only; misses what crosses twice
     printed             extrapolation as Esposito and Kumar print it, for comparison (adams)
+  --guards FORM         guards on a prediction of adams: composed (the default), or for comparison
+                        appended (states of their own), linearised
   --gamma G             share of a guard left after a step towards it, 0 to 1
   --guard-tolerance E   a guard this small counts as reached
   --min-step H          an event this near is met without another step

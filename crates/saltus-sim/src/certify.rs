@@ -132,9 +132,12 @@ impl Runner<'_> {
         let is_stair = |r: &&StepRoot| matches!(r.crossing, Crossing::Stair { .. });
         let mut roots: Vec<StepRoot> =
             computed.iter().filter(|r| is_start(r) || is_stair(r)).copied().collect();
+        // What overlaps with an event happens with it.
+        let overlap = if matches!(verdict, Verdict::Event { .. }) { self.resolution(end * h) } else { 0.0 };
+        let last = end * h + overlap;
         for bracket in certifier.brackets() {
             let (p, lo) = (bracket.guard as u32, bracket.t_lo / h);
-            let Some(t_hi) = bracket.t_hi.filter(|t| t / h <= end) else { continue };
+            let Some(t_hi) = bracket.t_hi.filter(|&t| bracket.t_lo <= end * h && t <= last) else { continue };
             let after = match self.proofs.watches[bracket.guard].sign {
                 Sign::Positive => -1,
                 _ => 1,

@@ -1,7 +1,7 @@
 //! Gradients of guards: how far a guard moves when the states do.
 
+use crate::combination::Combination;
 use crate::compile::{Code, Scalar};
-use crate::runner::Runner;
 use saltus_expr::{Graph, Program, VarId};
 
 /// The gradients of all atoms of a model, each by the variables it is written in. What an atom
@@ -35,21 +35,58 @@ impl Gradients {
     }
 
     /// The sum over the states of |dg/dx| times the magnitude of a difference, for an active atom.
-    pub fn reach(&mut self, runner: &Runner<'_>, p: usize, differences: &[f64]) -> f64 {
-        self.fold(runner, p, |slope, state| state.map_or(0.0, |i| (slope * differences[i]).abs()))
+    pub fn reach(&mut self, at: Place<'_>, p: usize, differences: &[f64]) -> f64 {
+        self.fold(at, p, |slope, of| match of {
+            Of::State(i) => (slope * differences[i]).abs(),
+            _ => 0.0,
+        })
     }
 
-    /// Sums a function of the entries of the gradient of an active atom: the entry, and the
-    /// position of its variable among the integrated states.
-    pub fn fold(&mut self, runner: &Runner<'_>, p: usize, term: impl Fn(f64, Option<usize>) -> f64) -> f64 {
-        let combination = runner.combination();
-        let gradient = &self.atoms[combination.atoms[p].index()];
+    /// The derivative of an active atom along a motion: rates of the states, and of time.
+    pub fn along(&mut self, at: Place<'_>, p: usize, rates: &[f64], of_time: f64) -> f64 {
+        self.fold(at, p, |slope, of| match of {
+            Of::State(i) => slope * rates[i],
+            Of::Time => slope * of_time,
+            Of::Other => 0.0,
+        })
+    }
+
+    /// The length of the gradient of an active atom by the states.
+    pub fn length(&mut self, at: Place<'_>, p: usize) -> f64 {
+        let square = |slope: f64, of: Of| if matches!(of, Of::State(_)) { slope * slope } else { 0.0 };
+        self.fold(at, p, square).sqrt()
+    }
+
+    /// Sums a function of the entries of the gradient of an active atom.
+    fn fold(&mut self, at: Place<'_>, p: usize, term: impl Fn(f64, Of) -> f64) -> f64 {
+        let gradient = &self.atoms[at.combination.atoms[p].index()];
         let program = &gradient.entries.program;
         if self.values.len() < program.registers() {
             self.values.resize(program.registers(), 0.0);
         }
-        program.eval(&runner.env, &gradient.entries.inputs, &mut self.values);
+        program.eval(at.env, &gradient.entries.inputs, &mut self.values);
         let entries = program.outputs().iter().map(|r| self.values[r.index()]);
-        entries.zip(&gradient.slots).map(|(slope, &slot)| term(slope, combination.state_position(slot))).sum()
+        let of = |slot: u32| match at.combination.state_position(slot) {
+            Some(i) => Of::State(i),
+            None if slot == 0 => Of::Time,
+            None => Of::Other,
+        };
+        entries.zip(&gradient.slots).map(|(slope, &slot)| term(slope, of(slot))).sum()
     }
+}
+
+/// Where gradients are read.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub combination: &'a Combination,
+    pub env: &'a [f64],
+}
+
+/// What an entry of a gradient is the derivative by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Of {
+    /// An integrated state, by position.
+    State(usize),
+    Time,
+    Other,
 }

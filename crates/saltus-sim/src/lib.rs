@@ -27,7 +27,7 @@ mod trace;
 mod zeno;
 
 pub use error::SimError;
-pub use method::{EventMethod, Solver, UnknownWord};
+pub use method::{EventMethod, GuardForm, Solver, UnknownWord};
 pub use options::{Limits, Options, Policy, Recording};
 pub use report::{Certificate, Change, Doubt, Ending, Event, EventKind, Note, Run, Stamp, Stats, Status};
 pub use runner::{Simulator, simulate};

@@ -42,6 +42,19 @@ pub enum EventMethod {
     Validated,
 }
 
+/// What stands for a guard on the prediction of the solver adams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum GuardForm {
+    /// The guard composed with the prediction, in polynomial arithmetic: nothing is lost.
+    #[default]
+    Composed,
+    /// One more state for each guard, integrated from its derivative along the flow: it drifts away
+    /// from the guard with the error of the steps. For comparison.
+    Appended,
+    /// The guard made linear at the start of the step. For comparison.
+    Linearised,
+}
+
 impl Solver {
     /// All solvers.
     pub const ALL: [Solver; 5] =
@@ -116,6 +129,20 @@ impl EventMethod {
     }
 }
 
+impl GuardForm {
+    /// All forms.
+    pub const ALL: [GuardForm; 3] = [GuardForm::Composed, GuardForm::Appended, GuardForm::Linearised];
+
+    /// The word for it on the command line.
+    pub fn word(self) -> &'static str {
+        match self {
+            GuardForm::Composed => "composed",
+            GuardForm::Appended => "appended",
+            GuardForm::Linearised => "linearised",
+        }
+    }
+}
+
 /// A word that names none of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is none of {}", choices.join(", "))]
@@ -147,6 +174,7 @@ macro_rules! named {
 }
 named!(Solver);
 named!(EventMethod);
+named!(GuardForm);
 
 #[cfg(test)]
 mod tests {
@@ -158,6 +186,7 @@ mod tests {
             assert_eq!(solver.word().parse(), Ok(solver));
             assert!(solver.methods().iter().all(|m| m.word().parse() == Ok(*m)));
         }
+        assert!(GuardForm::ALL.iter().all(|form| form.word().parse() == Ok(*form)));
         let unknown = "tailor".parse::<Solver>();
         let message = "`tailor` is none of taylor, adams, rk, euler, rk4".to_string();
         assert_eq!(unknown.map_err(|e| e.to_string()), Err(message));

@@ -1,7 +1,7 @@
 //! Options of a run, with their defaults.
 
 use crate::error::SimError;
-use crate::method::{EventMethod, Solver};
+use crate::method::{EventMethod, GuardForm, Solver};
 
 /// How enabled but not forced transitions, and values given as intervals, are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -67,6 +67,8 @@ pub struct Options {
     pub solver: Solver,
     /// How events are found; the solver's own default if absent.
     pub events: Option<EventMethod>,
+    /// What stands for a guard on a prediction.
+    pub guards: GuardForm,
     /// The step of a solver with fixed steps.
     pub step: Option<f64>,
     /// Steps are not longer than this.
@@ -142,6 +144,12 @@ impl Options {
                 format!("the solver {solver} cannot find events by {method}; it can by {}", words.join(", "));
             return Err(SimError::Option(what));
         }
+        let is_predicted = (solver, method) == (Solver::Adams, EventMethod::Extrapolation);
+        if self.guards != GuardForm::Composed && !is_predicted {
+            let what =
+                format!("guards are {} only with the solver adams and events by extrapolation", self.guards);
+            return Err(SimError::Option(what));
+        }
         match (solver.has_fixed_step(), self.step) {
             (true, None) => {
                 Err(SimError::Option(format!("the solver {solver} needs the length of its steps")))
@@ -163,6 +171,7 @@ impl Default for Options {
             order: None,
             solver: Solver::Taylor,
             events: None,
+            guards: GuardForm::Composed,
             step: None,
             max_step: None,
             min_step: None,

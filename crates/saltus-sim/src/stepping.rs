@@ -14,9 +14,9 @@
 
 use crate::combination::Combination;
 use crate::compile::{Code, Signs};
-use crate::gradient::Gradients;
+use crate::gradient::{Gradients, Place};
 use crate::guards::sign_of;
-use crate::method::{EventMethod, Solver};
+use crate::method::{EventMethod, GuardForm, Solver};
 use crate::options::Options;
 use crate::report::{Ending, Stats};
 use crate::runner::Runner;
@@ -86,6 +86,8 @@ struct PlanFlow<'a> {
     env: &'a mut [f64],
     scratch: &'a mut Vec<f64>,
     stats: &'a mut Stats,
+    /// For guards that are states: their derivatives along the flow follow those of the states.
+    gradients: Option<&'a mut Gradients>,
 }
 
 impl Flow for PlanFlow<'_> {
@@ -102,11 +104,21 @@ impl Flow for PlanFlow<'_> {
             *f = self.env[slot as usize];
         }
         self.stats.rhs_evals += 1;
-        let exists = f.iter().all(|f| f.is_finite());
+        let exists = f[..plan.states.len()].iter().all(|f| f.is_finite());
         let value = |slot: u32| self.env[slot as usize];
         let inside = exists && self.code.is_inside(self.combination, self.env, value);
         self.stats.outside_domain_evals += u64::from(!inside);
-        if exists { Ok(()) } else { Err(Refusal::Undefined { t }) }
+        if !exists {
+            return Err(Refusal::Undefined { t });
+        }
+        if let Some(gradients) = &mut self.gradients {
+            let at = Place { combination: self.combination, env: self.env };
+            let (rates, guards) = f.split_at_mut(plan.states.len());
+            for (p, rate) in guards.iter_mut().enumerate() {
+                *rate = gradients.along(at, p, rates, 1.0);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -124,7 +136,7 @@ impl Runner<'_> {
     fn make_step(&mut self, stepper: &mut Stepper) -> Result<(), Box<Ending>> {
         let remaining = (self.until - self.stamp.t) - self.t_low;
         self.synchronise(stepper);
-        if self.with_flow(|flow| stepper.integrator.begin(flow)).is_err() {
+        if self.with_flow(stepper, |integrator, flow| integrator.begin(flow)).is_err() {
             return Err(self.left_domain());
         }
         match self.method {
@@ -136,9 +148,19 @@ impl Runner<'_> {
 
     /// Brings the integrator to the present values.
     fn synchronise(&mut self, stepper: &mut Stepper) {
-        let states = &self.combinations.get(self.current).plan.states;
+        let combination = self.combinations.get(self.current);
+        let states = &combination.plan.states;
         stepper.point.clear();
         stepper.point.extend(states.iter().map(|&(x, _)| self.env[x as usize]));
+        if self.options.guards == GuardForm::Appended {
+            // A guard that is a state goes its own way until the flow jumps or a step is cut.
+            let is_whole = !stepper.restart && self.segment.cursor == self.segment.end;
+            let own = if is_whole { stepper.integrator.states().get(states.len()..) } else { None };
+            match own {
+                Some(own) => stepper.point.extend_from_slice(own),
+                None => stepper.point.extend(combination.atom_slots.iter().map(|&g| self.env[g as usize])),
+            }
+        }
         if std::mem::take(&mut stepper.restart) {
             stepper.integrator.restart(self.stamp.t, &stepper.point);
         } else {
@@ -148,8 +170,13 @@ impl Runner<'_> {
     }
 
     /// Calls an integrator with the flow, and puts the present values back.
-    fn with_flow<T>(&mut self, call: impl FnOnce(&mut PlanFlow<'_>) -> T) -> T {
+    fn with_flow<T>(
+        &mut self,
+        stepper: &mut Stepper,
+        call: impl FnOnce(&mut dyn Integrator, &mut PlanFlow<'_>) -> T,
+    ) -> T {
         let combination = self.combinations.get(self.current);
+        let Stepper { integrator, gradients, .. } = stepper;
         let mut saved = std::mem::take(&mut self.saved);
         saved.clear();
         saved.extend(combination.plan.states.iter().map(|&(x, _)| self.env[x as usize]));
@@ -159,8 +186,9 @@ impl Runner<'_> {
             env: &mut self.env,
             scratch: &mut self.scratch,
             stats: &mut self.stats,
+            gradients: (self.options.guards == GuardForm::Appended).then_some(gradients),
         };
-        let result = call(&mut flow);
+        let result = call(integrator.as_mut(), &mut flow);
         for (&(slot, _), &value) in combination.plan.states.iter().zip(&saved) {
             self.env[slot as usize] = value;
         }
@@ -180,7 +208,7 @@ impl Runner<'_> {
             self.take_polynomials(&StatePolynomials::constant(self.stamp.t, &stepper.point));
             return Ok(true);
         }
-        let made = self.with_flow(|flow| stepper.integrator.step(h, flow));
+        let made = self.with_flow(stepper, |integrator, flow| integrator.step(h, flow));
         if made.is_ok_and(Step::is_accepted) {
             self.take_polynomials(stepper.integrator.dense());
             return Ok(true);
@@ -241,7 +269,11 @@ impl Runner<'_> {
     fn predict(&mut self, stepper: &mut Stepper, h: f64) {
         if let Some(prediction) = stepper.integrator.predict(h) {
             self.take_polynomials(prediction.states);
-            self.compose_guards();
+            match self.options.guards {
+                GuardForm::Composed => self.compose_guards(),
+                GuardForm::Appended => self.append_guards(prediction.states),
+                GuardForm::Linearised => self.linearise_guards(&mut stepper.gradients, prediction.states),
+            }
         }
     }
 
@@ -273,7 +305,7 @@ impl Runner<'_> {
                     if self.is_far(p) {
                         continue;
                     }
-                    let distance = SAFETY * gradients.reach(self, p, gap.differences);
+                    let distance = SAFETY * gradients.reach(self.place(), p, gap.differences);
                     let toward = -f64::from(self.signs[p].now) * distance;
                     let row = self.given.row_mut(p).iter_mut();
                     row.zip(gap.coefficients).skip(1).for_each(|(c, gap)| *c += toward * gap);
@@ -344,13 +376,44 @@ impl Runner<'_> {
     fn take_polynomials(&mut self, polynomials: &StatePolynomials) {
         let unit = if polynomials.orders() > 1 { polynomials.unit() } else { 0.0 };
         self.begin_segment(unit, unit);
+        let states = self.combination().plan.states.len();
         let segment = &mut self.segment;
         segment.ratio = 1.0;
-        segment.states = polynomials.states();
-        segment.stride = polynomials.states();
+        segment.states = states;
+        segment.stride = states;
         segment.orders = polynomials.orders();
         segment.coefficients.clear();
-        segment.coefficients.extend_from_slice(polynomials.coefficients());
+        let rows = (0..polynomials.orders()).map(|k| &polynomials.row(k)[..states]);
+        rows.for_each(|row| segment.coefficients.extend_from_slice(row));
+    }
+
+    fn place(&self) -> Place<'_> {
+        Place { combination: self.combination(), env: &self.env }
+    }
+
+    /// The guards on the prediction are states of their own.
+    fn append_guards(&mut self, prediction: &StatePolynomials) {
+        let states = self.segment.states;
+        self.given.reset(self.signs.len(), prediction.orders());
+        for k in 0..prediction.orders() {
+            for (p, &c) in prediction.row(k)[states..].iter().enumerate() {
+                self.given.row_mut(p)[k] = c;
+            }
+        }
+    }
+
+    /// The guards on the prediction as if they were linear.
+    fn linearise_guards(&mut self, gradients: &mut Gradients, prediction: &StatePolynomials) {
+        let Runner { combinations, env, given, .. } = self;
+        let at = Place { combination: combinations.get(self.current), env };
+        given.reset(self.signs.len(), prediction.orders().max(2));
+        for (p, &slot) in at.combination.atom_slots.iter().enumerate() {
+            given.row_mut(p)[0] = env[slot as usize];
+            for k in 1..prediction.orders() {
+                let time = if k == 1 { prediction.unit() } else { 0.0 };
+                given.row_mut(p)[k] = gradients.along(at, p, prediction.row(k), time);
+            }
+        }
     }
 
     /// The guards on the segment's polynomials.
@@ -391,14 +454,14 @@ impl Runner<'_> {
         let mut first = f64::INFINITY;
         for p in 0..self.signs.len() {
             let value = self.given.row(p)[0];
-            let band = self.tolerance.relative.max(self.tolerance.absolute)
-                * gradients.fold(self, p, |slope, i| i.map_or(0.0, |_| slope * slope)).sqrt();
+            let at = Place { combination: self.combinations.get(self.current), env: &self.env };
+            let band = self.tolerance.relative.max(self.tolerance.absolute) * gradients.length(at, p);
             let orders = prediction.states.orders();
             self.row[..orders].fill(0.0);
             self.row[0] = value - f64::from(sign_of(value)) * band;
             for k in 1..orders {
-                let row = prediction.states.row(k);
-                self.row[k] = gradients.fold(self, p, |slope, i| i.map_or(0.0, |i| slope * row[i]));
+                let time = if k == 1 { prediction.states.unit() } else { 0.0 };
+                self.row[k] = gradients.along(at, p, prediction.states.row(k), time);
             }
             if sign_of(self.row[0]) == sign_of(value)
                 && let Some(root) = self.finder.first_root(&self.row[..orders])

@@ -54,8 +54,8 @@ pub use saltus_io::figure::Figure;
 pub use saltus_io::from_trace::Rows;
 pub use saltus_model::{HybridSystem, builder};
 pub use saltus_sim::{
-    Certificate, Change, Doubt, Ending, Event, EventKind, EventMethod, Limits, Note, Options, Point, Policy,
-    Recording, Role, Run, Sampling, Simulator, Solver, Stamp, Stats, Status, Trace,
+    Certificate, Change, Doubt, Ending, Event, EventKind, EventMethod, GuardForm, Limits, Note, Options,
+    Point, Policy, Recording, Role, Run, Sampling, Simulator, Solver, Stamp, Stats, Status, Trace,
 };
 
 /// The page about models in Rust, compiled and run.

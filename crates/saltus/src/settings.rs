@@ -2,7 +2,7 @@
 
 use crate::Error;
 use saltus_lang::suggest::did_you_mean;
-use saltus_sim::{EventMethod, Options, Policy, Solver};
+use saltus_sim::{EventMethod, GuardForm, Options, Policy, Solver};
 
 /// The word for the solver that suits most models.
 const AUTO: &str = "auto";
@@ -11,13 +11,14 @@ const POLICIES: [(&str, Policy); 3] =
     [("eager", Policy::Eager), ("lazy", Policy::Lazy), ("random", Policy::Random)];
 
 /// The settings of a run, without those that say what is drawn.
-const NAMES: [&str; 16] = [
+const NAMES: [&str; 17] = [
     "until",
     "rtol",
     "atol",
     "order",
     "solver",
     "events",
+    "guards",
     "step",
     "max_step",
     "min_step",
@@ -69,6 +70,10 @@ pub fn apply_setting(options: &mut Options, name: &str, value: &str) -> Result<(
         "events" => {
             known_word("event method", value, &EventMethod::ALL.map(EventMethod::word), &[])?;
             options.events = value.parse().ok();
+        }
+        "guards" => {
+            known_word("form of guards", value, &GuardForm::ALL.map(GuardForm::word), &[])?;
+            options.guards = value.parse().unwrap_or_default();
         }
         "policy" => {
             let names = POLICIES.map(|p| p.0);
@@ -138,6 +143,7 @@ mod tests {
             ("order", "12"),
             ("solver", "adams"),
             ("events", "interpolation"),
+            ("guards", "appended"),
             ("step", "0.1"),
             ("max_step", "2"),
             ("min_step", "1e-9"),
@@ -153,6 +159,7 @@ mod tests {
             apply_setting(&mut options, name, value).unwrap();
         }
         assert_eq!((options.solver, options.events), (Solver::Adams, Some(EventMethod::Interpolation)));
+        assert_eq!(options.guards, GuardForm::Appended);
         assert_eq!((options.step, options.max_step, options.min_step), (Some(0.1), Some(2.0), Some(1e-9)));
         assert_eq!((options.guard_tolerance, options.gamma), (Some(1e-5), Some(0.5)));
         assert_eq!((options.until, options.rtol, options.atol), (Some(3.0), 0.0, 1e-4));

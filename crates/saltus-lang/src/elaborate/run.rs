@@ -31,6 +31,7 @@ const SETTINGS: &[(&str, Holds)] = &[
     ("gamma", Holds::Positive),
     ("solver", Holds::Word),
     ("events", Holds::Word),
+    ("guards", Holds::Word),
     ("policy", Holds::Word),
     ("seed", Holds::Whole(0.0)),
     ("order", Holds::Whole(1.0)),
