@@ -6,6 +6,8 @@ use crate::summary::short;
 use crate::{Outcome, output, run};
 use saltus::expr::Sort;
 use saltus::lang::render::render;
+use saltus::model::domains::{InferredDomain, inferred_domains};
+use saltus::model::loops::possible_zero_time_loops;
 use saltus::model::{Assigned, Block, ModeId, Span, Trigger, Variable, VariableKind};
 use saltus::{Error, Fault, HybridSystem, Model, Place, parameter_values};
 use std::io::Write;
@@ -136,12 +138,17 @@ struct Description<'m> {
     system: &'m HybridSystem,
     known: Vec<Option<f64>>,
     guards: Vec<Guard>,
+    domains: Vec<InferredDomain>,
+    /// Modes and positions of transitions.
+    loops: Vec<Vec<(ModeId, usize)>>,
 }
 
 impl<'m> Description<'m> {
     fn new(model: &'m Model) -> Self {
         let system = model.system();
-        Self { model, system, known: parameter_values(system), guards: guards(system) }
+        let known = parameter_values(system);
+        let loops = possible_zero_time_loops(system, &known);
+        Self { model, system, known, guards: guards(system), domains: inferred_domains(system), loops }
     }
 
     fn text(&self) -> String {
@@ -165,6 +172,8 @@ impl<'m> Description<'m> {
                 lines.push(format!("    and {} more", count - MOST_LINES));
             }
         }
+        lines.extend(self.domains());
+        lines.extend(self.loops.iter().map(|path| self.zero_time_loop(path)));
         lines.extend(self.run());
         lines.push(match self.model.warnings().len() {
             0 => "no errors, no warnings".into(),
@@ -223,6 +232,37 @@ impl<'m> Description<'m> {
         format!("    line {line:<4} {word:<9} {}{scope}  ({meaning})", guard.text)
     }
 
+    fn domains(&self) -> Vec<String> {
+        let count = self.domains.len();
+        if count == 0 {
+            return vec![];
+        }
+        let mut lines = vec![format!("  domains     {count} inferred")];
+        for domain in self.domains.iter().take(MOST_LINES) {
+            let line = self.system.sources.line_column(domain.span).0;
+            let scope = domain.mode.map(|m| format!("  in {}", self.system.mode_path(m))).unwrap_or_default();
+            let condition = domain.conditions.join(" and ");
+            lines.push(format!("    line {line:<4} {condition}  for {}{scope}", domain.function));
+        }
+        if count > MOST_LINES {
+            lines.push(format!("    and {} more", count - MOST_LINES));
+        }
+        lines
+    }
+
+    fn zero_time_loop(&self, path: &[(ModeId, usize)]) -> String {
+        let (system, first) = (self.system, path[0].0);
+        let names = path.iter().map(|p| p.0).chain([first]).map(|m| system.mode(m).name.as_str());
+        let line = system.sources.line_column(self.transition_span(path[0])).0;
+        let automaton = &system.automaton(system.mode(first).automaton).name;
+        let names: Vec<&str> = names.collect();
+        format!("  possible zero-time loop of {automaton}, line {line}: {}", names.join(" -> "))
+    }
+
+    fn transition_span(&self, (mode, position): (ModeId, usize)) -> Span {
+        self.system.mode(mode).transitions[position].span
+    }
+
     fn run(&self) -> Option<String> {
         let run = &self.system.run;
         let until = self.model.options().ok().and_then(|options| self.model.stop_time(&options));
@@ -257,6 +297,8 @@ impl<'m> Description<'m> {
                 }
             });
             j.key("guards").array(|j| self.guards.iter().for_each(|guard| self.guard_json(j, guard)));
+            j.key("domains").array(|j| self.domains.iter().for_each(|domain| self.domain_json(j, domain)));
+            j.key("zero_time_loops").array(|j| self.loops.iter().for_each(|path| self.loop_json(j, path)));
             j.key("errors").array(|_| {});
             let warnings: Vec<Fault> = self.model.warning_faults();
             j.key("warnings").array(|j| warnings.iter().for_each(|fault| json::fault(j, fault)));
@@ -276,6 +318,31 @@ impl<'m> Description<'m> {
             j.key("value").number(self.known[position].unwrap_or(f64::NAN));
             j.key("file").optional_text(place.as_ref().map(|p| p.file.as_str()));
             j.key("line").optional_integer(place.as_ref().map(|p| p.line.into()));
+        });
+    }
+
+    fn domain_json<W: Write>(&self, j: &mut Json<W>, domain: &InferredDomain) {
+        let place = Place::of(&self.system.sources, domain.span);
+        j.object(|j| {
+            j.key("function").text(&domain.function);
+            j.key("conditions").array(|j| domain.conditions.iter().for_each(|c| j.text(c)));
+            j.key("mode").optional_text(domain.mode.map(|m| self.system.mode_path(m)).as_deref());
+            j.key("file").optional_text(place.as_ref().map(|p| p.file.as_str()));
+            j.key("line").optional_integer(place.as_ref().map(|p| p.line.into()));
+        });
+    }
+
+    fn loop_json<W: Write>(&self, j: &mut Json<W>, path: &[(ModeId, usize)]) {
+        let (system, first) = (self.system, path[0].0);
+        j.object(|j| {
+            j.key("automaton").text(&system.automaton(system.mode(first).automaton).name);
+            j.key("modes").array(|j| path.iter().for_each(|p| j.text(&system.mode(p.0).name)));
+            j.key("lines").array(|j| {
+                for &step in path {
+                    let place = Place::of(&system.sources, self.transition_span(step));
+                    j.optional_integer(place.map(|p| p.line.into()));
+                }
+            });
         });
     }
 

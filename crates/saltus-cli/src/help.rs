@@ -80,7 +80,8 @@ pub const CHECK: &str = "\
 usage: saltus check FILE [OPTIONS]
 
 Tells what the model in FILE is: parameters, states, memories, signals, automata and modes, every
-guard with its kind, and every error and warning.
+guard with its kind, the domains that follow from its functions, cycles of modes that may happen in
+zero time, and every error and warning.
 
   --model NAME          one of several models in FILE
   --set PATH=VALUE      a parameter or starting value (repeatable)

@@ -136,7 +136,12 @@ impl Runner<'_> {
             if is_known && (sign.now != 0 || self.segment.valid) {
                 continue;
             }
-            let now = if is_known { 0 } else { sign_of(self.env[atom.slot as usize]) };
+            let value = self.env[atom.slot as usize];
+            if !is_known && value.is_nan() {
+                *sign = Signs::UNREAD;
+                continue;
+            }
+            let now = if is_known { 0 } else { sign_of(value) };
             *sign = if now == 0 { Signs { now, ..Signs::UNREAD } } else { Signs::steady(now) };
             undecided |= now == 0;
         }
@@ -151,7 +156,7 @@ impl Runner<'_> {
         self.refresh_jets();
         let combination = self.combinations.get(self.current);
         for (p, atom) in combination.atoms.iter().enumerate() {
-            if self.signs[p].after == Signs::UNREAD.after {
+            if self.signs[p] == (Signs { now: 0, ..Signs::UNREAD }) {
                 let slot = self.code.atoms[atom.index()].slot;
                 combination.jets.row(slot, &mut self.row);
                 self.signs[p].after = sign_after_zero(&self.row[1..]).value() as i8;

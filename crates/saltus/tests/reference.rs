@@ -33,6 +33,8 @@ pages! {
     components = "reference/components.md";
     units = "reference/units.md";
     run = "reference/run.md";
+    methods = "reference/methods.md";
+    domains = "reference/domains.md";
     diagnostics = "reference/diagnostics.md";
     tutorial = "tutorial.md";
     coming_from = "coming-from.md";

@@ -1,5 +1,6 @@
 //! The built command, run on small models in folders of their own.
 
+mod check;
 mod common;
 mod endings;
 mod json;

@@ -6,7 +6,8 @@
 
 use super::builder::Builder;
 use super::formula::{AtomId, AtomSource};
-use saltus_expr::{Binary, Expr, Node, Unary};
+use saltus_expr::{Binary, Expr, Node};
+use saltus_model::domains::{Bound, bounds_of};
 
 /// The edge of one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,24 +74,17 @@ impl Builder<'_> {
     /// The quantity that is zero at the edge of a function of something that varies.
     fn edge_of(&mut self, e: Expr) -> Option<(Expr, EdgeKind)> {
         let (argument, kind) = match self.graph.node(e) {
-            Node::Unary(Unary::Sqrt | Unary::Log, a) => (a, EdgeKind::Positive),
-            Node::Unary(Unary::Asin | Unary::Acos | Unary::Atanh, a) => {
-                let (one, square) = (self.graph.real(1.0), self.graph.powi(a, 2));
-                (self.graph.sub(one, square), EdgeKind::Positive)
-            }
-            Node::Unary(Unary::Acosh, a) => {
-                let one = self.graph.real(1.0);
-                (self.graph.sub(a, one), EdgeKind::Positive)
-            }
-            Node::Binary(Binary::Pow, a, _) => (a, EdgeKind::Positive),
-            Node::Binary(Binary::Div, _, b) => (b, EdgeKind::NonZero),
-            Node::Powi(a, n) if n < 0 => (a, EdgeKind::NonZero),
             Node::Binary(Binary::Hypot, a, b) => {
                 let (a, b) = (self.graph.powi(a, 2), self.graph.powi(b, 2));
                 (self.graph.add(a, b), EdgeKind::Kink)
             }
             Node::Binary(Binary::Atan2, y, _) => (y, EdgeKind::Kink),
-            _ => return None,
+            // Tables and mod are taken apart into branches before.
+            Node::Table1(..) | Node::Table2(..) | Node::Binary(Binary::Mod, ..) => return None,
+            _ => {
+                let &(quantity, bound) = bounds_of(&mut self.graph, e).first()?;
+                (quantity, if bound == Bound::NonZero { EdgeKind::NonZero } else { EdgeKind::Positive })
+            }
         };
         AtomSource::varies(self, argument).then_some((argument, kind))
     }

@@ -57,6 +57,9 @@ impl Relation {
     /// Truth at an instant: non-strict relations and equality read the sign now, strict ones the
     /// sign just after.
     pub fn holds_now(self, signs: Signs) -> bool {
+        if signs == Signs::UNREAD {
+            return false;
+        }
         match self {
             Self::Ge => signs.now >= 0,
             Self::Le => signs.now <= 0,
@@ -81,7 +84,7 @@ pub(crate) struct Signs {
 }
 
 impl Signs {
-    /// Not known yet.
+    /// Not known: not read yet, or of something without a value. No comparison holds.
     pub const UNREAD: Signs = Signs { now: i8::MAX, after: i8::MAX };
 
     /// The same sign at and after the instant.

@@ -1,0 +1,59 @@
+//! What `saltus check` tells about domains and loops.
+
+use crate::common::Folder;
+
+const MODEL: &str = "model M {
+    param lo = 19, hi = 21
+    state x = 0, y = 0
+    flow { x' = 1 / (x - 50); y' = sqrt(1 - x) + tan(y) }
+    automaton Safe {
+        initial mode Off { when x >= hi -> On }
+        mode On { when x <= lo -> Off }
+    }
+    automaton Loop {
+        initial mode Down { when y > 0 -> Up }
+        mode Up { when log(y + 1) > 0 and y <= 0 -> Down }
+    }
+    run { until 1 }
+}";
+
+#[test]
+fn inferred_domains_are_listed_with_their_conditions() {
+    let folder = Folder::with(MODEL);
+    let told = folder.saltus(&["check", "m.salt"]).out;
+    for line in [
+        "domains     4 inferred",
+        "line 4    x - 50 is not 0  for 1 / (x - 50)",
+        "line 4    1 - x >= 0  for sqrt(1 - x)",
+        "line 4    cos(y) is not 0  for tan(y)",
+        "line 11   y + 1 > 0  for log(y + 1)  in Loop.Up",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+}
+
+#[test]
+fn tables_without_extrapolation_and_powers_have_domains() {
+    let model = "model T {
+        state x = 0, y = 1
+        flow { x' = table(y, [0, 2], [0, 1], extrapolation = \"none\"); y' = y^0.5 }
+    }";
+    let folder = Folder::with(model);
+    let answer = folder.saltus(&["check", "m.salt"]);
+    assert!(answer.out.contains("y >= 0  for y^0.5"), "{}{}", answer.out, answer.err);
+    assert!(answer.out.contains("2 - y >= 0  for"), "{}{}", answer.out, answer.err);
+}
+
+#[test]
+fn only_loops_that_may_happen_are_listed() {
+    let folder = Folder::with(MODEL);
+    let told = folder.saltus(&["check", "m.salt"]).out;
+    // At y = 0 and rising, `y <= 0` is still true and `y > 0` already; 19 and 21 are apart.
+    assert!(told.contains("possible zero-time loop of Loop, line 10: Down -> Up -> Down"), "{told}");
+    assert!(!told.contains("loop of Safe"), "{told}");
+    let json = folder.saltus(&["check", "m.salt", "--json"]).out;
+    let loops =
+        "\"zero_time_loops\":[{\"automaton\":\"Loop\",\"modes\":[\"Down\",\"Up\"],\"lines\":[10,11]}]";
+    assert!(json.contains(loops), "{json}");
+    assert!(json.contains("{\"function\":\"sqrt(1 - x)\",\"conditions\":[\"1 - x >= 0\"]"), "{json}");
+}
