@@ -7,7 +7,7 @@ use crate::{Outcome, output, run};
 use saltus::expr::Sort;
 use saltus::lang::render::render;
 use saltus::model::domains::{InferredDomain, inferred_domains};
-use saltus::model::loops::possible_zero_time_loops;
+use saltus::model::loops::{Cycle, ZeroTimeLoops, possible_zero_time_loops};
 use saltus::model::{Assigned, Block, ModeId, Span, Trigger, Variable, VariableKind};
 use saltus::{Error, Fault, HybridSystem, Model, Place, parameter_values};
 use std::io::Write;
@@ -139,8 +139,7 @@ struct Description<'m> {
     known: Vec<Option<f64>>,
     guards: Vec<Guard>,
     domains: Vec<InferredDomain>,
-    /// Modes and positions of transitions.
-    loops: Vec<Vec<(ModeId, usize)>>,
+    loops: ZeroTimeLoops,
 }
 
 impl<'m> Description<'m> {
@@ -173,7 +172,10 @@ impl<'m> Description<'m> {
             }
         }
         lines.extend(self.domains());
-        lines.extend(self.loops.iter().map(|path| self.zero_time_loop(path)));
+        lines.extend(self.loops.cycles.iter().map(|cycle| self.zero_time_loop(cycle)));
+        if !self.loops.is_complete {
+            lines.push("  more zero-time loops may be possible: not all cycles were followed".into());
+        }
         lines.extend(self.run());
         lines.push(match self.model.warnings().len() {
             0 => "no errors, no warnings".into(),
@@ -250,7 +252,7 @@ impl<'m> Description<'m> {
         lines
     }
 
-    fn zero_time_loop(&self, path: &[(ModeId, usize)]) -> String {
+    fn zero_time_loop(&self, path: &Cycle) -> String {
         let (system, first) = (self.system, path[0].0);
         let names = path.iter().map(|p| p.0).chain([first]).map(|m| system.mode(m).name.as_str());
         let line = system.sources.line_column(self.transition_span(path[0])).0;
@@ -298,7 +300,9 @@ impl<'m> Description<'m> {
             });
             j.key("guards").array(|j| self.guards.iter().for_each(|guard| self.guard_json(j, guard)));
             j.key("domains").array(|j| self.domains.iter().for_each(|domain| self.domain_json(j, domain)));
-            j.key("zero_time_loops").array(|j| self.loops.iter().for_each(|path| self.loop_json(j, path)));
+            j.key("zero_time_loops")
+                .array(|j| self.loops.cycles.iter().for_each(|path| self.loop_json(j, path)));
+            j.key("zero_time_loops_complete").boolean(self.loops.is_complete);
             j.key("errors").array(|_| {});
             let warnings: Vec<Fault> = self.model.warning_faults();
             j.key("warnings").array(|j| warnings.iter().for_each(|fault| json::fault(j, fault)));
@@ -332,7 +336,7 @@ impl<'m> Description<'m> {
         });
     }
 
-    fn loop_json<W: Write>(&self, j: &mut Json<W>, path: &[(ModeId, usize)]) {
+    fn loop_json<W: Write>(&self, j: &mut Json<W>, path: &Cycle) {
         let (system, first) = (self.system, path[0].0);
         j.object(|j| {
             j.key("automaton").text(&system.automaton(system.mode(first).automaton).name);

@@ -1,10 +1,10 @@
 //! Possible loops in zero time: cycles of modes whose guards may all hold at one instant.
 //!
 //! Only levels can be taken again without time passing: ticks happen once, and a crossing has to be
-//! false in between. A cycle is excluded if two of its guards need contradicting bounds of one
-//! expression that nothing on the way changes. At a boundary a guard and its opposite may both hold
-//! (`x <= 0` still, `x > 0` from here on), so bounds contradict each other only with a gap between
-//! them, or if both are strict. Everything else is reported as possible.
+//! false in between. A cycle is excluded if two of its guards need bounds of one expression with a gap
+//! between them, and nothing changes that expression. Without a gap both can hold: at a boundary
+//! `x <= 0` is still true and `x > 0` already, and `x < 0` in a mode in which x falls does not exclude
+//! `x > 0` in one in which it rises. Everything that is not excluded is reported as possible.
 
 use crate::system::{HybridSystem, ModeId, Transition, Trigger, VariableKind};
 use saltus_expr::{Binary, Expr, Node, Unary};
@@ -13,66 +13,111 @@ use saltus_expr::{Binary, Expr, Node, Unary};
 const MOST: usize = 32;
 /// Longest cycle looked for.
 const LONGEST: usize = 12;
+/// Transitions followed at most.
+const EFFORT: usize = 100_000;
 
-/// Cycles of transitions, each by its mode and its position there, that may happen in zero time.
-/// `known` are values of parameters, by variable.
-pub fn possible_zero_time_loops(system: &HybridSystem, known: &[Option<f64>]) -> Vec<Vec<(ModeId, usize)>> {
-    let mut found = Vec::new();
+/// A cycle of transitions, each by its mode and its position there.
+pub type Cycle = Vec<(ModeId, usize)>;
+
+/// The cycles of modes that may happen in zero time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZeroTimeLoops {
+    /// Each cycle once, from its first mode.
+    pub cycles: Vec<Cycle>,
+    /// True if all cycles were followed to their end, so that there are no others.
+    pub is_complete: bool,
+}
+
+/// Cycles of transitions of one automaton that may happen in zero time. `known` are values of
+/// parameters, by variable.
+pub fn possible_zero_time_loops(system: &HybridSystem, known: &[Option<f64>]) -> ZeroTimeLoops {
+    let changing = changing(system);
+    let found = ZeroTimeLoops { cycles: Vec::new(), is_complete: true };
+    let (path, needs) = Default::default();
+    let mut search = Search { system, known, changing, path, needs, found, effort: 0 };
     for automaton in &system.automata {
         for &start in &automaton.modes {
-            Search { system, known, start, path: Vec::new(), found: &mut found }.extend(start);
+            search.extend(start, start);
         }
     }
-    found
+    search.found
+}
+
+/// For each variable, whether it can change without time passing: all but time, parameters, and
+/// states and memories of the root that nothing assigns.
+fn changing(system: &HybridSystem) -> Vec<bool> {
+    let stays = |kind| {
+        matches!(
+            kind,
+            VariableKind::Time | VariableKind::Parameter | VariableKind::State | VariableKind::Memory
+        )
+    };
+    let mut changing: Vec<bool> =
+        system.variables.iter().map(|v| !stays(v.kind) || v.owner.is_some()).collect();
+    let blocks = system.modes.iter().map(|m| &m.block).chain([&system.root]);
+    let reactions = blocks.flat_map(|b| &b.reactions).flat_map(|r| &r.actions);
+    let transitions = system.modes.iter().flat_map(|m| &m.transitions).flat_map(|t| &t.actions);
+    for action in reactions.chain(transitions) {
+        changing[action.target.index()] = true;
+    }
+    changing
 }
 
 struct Search<'a> {
     system: &'a HybridSystem,
     known: &'a [Option<f64>],
-    start: ModeId,
-    path: Vec<(ModeId, usize)>,
-    found: &'a mut Vec<Vec<(ModeId, usize)>>,
+    changing: Vec<bool>,
+    path: Cycle,
+    /// What the guards on the path need.
+    needs: Vec<Need>,
+    found: ZeroTimeLoops,
+    effort: usize,
 }
 
 impl Search<'_> {
-    /// Follows all ways out of a mode; a cycle is found from its first mode only.
-    fn extend(&mut self, mode: ModeId) {
+    /// Follows all ways out of a mode that do not contradict the path; a cycle is found from its
+    /// first mode only.
+    fn extend(&mut self, start: ModeId, mode: ModeId) {
         let system = self.system;
         for (k, transition) in system.mode(mode).transitions.iter().enumerate() {
             let target = transition.target;
-            let returns = target == self.start;
-            let is_new = target > self.start && target != mode && !self.path.iter().any(|p| p.0 == target);
+            let returns = target == start;
+            let is_new = target > start && target != mode && !self.path.iter().any(|p| p.0 == target);
             let is_level = matches!(transition.trigger, Trigger::When(_) | Trigger::Else);
-            if !is_level || !(returns || is_new) || self.found.len() >= MOST {
+            if !is_level || !(returns || is_new) {
                 continue;
             }
+            self.effort += 1;
+            let is_enough = self.found.cycles.len() >= MOST || self.effort > EFFORT;
+            if is_enough || !returns && self.path.len() + 1 >= LONGEST {
+                self.found.is_complete = false;
+                continue;
+            }
+            let before = self.needs.len();
             self.path.push((mode, k));
-            if returns {
-                if !self.is_contradictory() {
-                    self.found.push(self.path.clone());
+            if self.adds_no_contradiction(transition) {
+                if returns {
+                    self.found.cycles.push(self.path.clone());
+                } else {
+                    self.extend(start, target);
                 }
-            } else if self.path.len() < LONGEST {
-                self.extend(target);
             }
             self.path.pop();
+            self.needs.truncate(before);
         }
     }
 
-    fn transitions(&self) -> impl Iterator<Item = &Transition> {
-        self.path.iter().map(|&(m, k)| &self.system.mode(m).transitions[k])
-    }
-
-    /// True if two guards of the path cannot both hold.
-    fn is_contradictory(&self) -> bool {
-        let mut needs = Vec::new();
-        for transition in self.transitions() {
-            if let Trigger::When(guard) = transition.trigger {
-                self.needs(guard, false, &mut needs);
-            }
-            transition.condition.into_iter().for_each(|c| self.needs(c, false, &mut needs));
+    /// Adds what a transition needs; false if it contradicts what the path needs.
+    fn adds_no_contradiction(&mut self, transition: &Transition) -> bool {
+        let before = self.needs.len();
+        let mut needs = std::mem::take(&mut self.needs);
+        if let Trigger::When(guard) = transition.trigger {
+            self.needs(guard, false, &mut needs);
         }
-        needs.retain(|need| self.stays(need.of));
-        needs.iter().enumerate().any(|(i, a)| needs[i + 1..].iter().any(|b| a.contradicts(b)))
+        transition.condition.into_iter().for_each(|c| self.needs(c, false, &mut needs));
+        self.needs = needs;
+        let fits = |(k, need): (usize, &Need)| !self.needs[..k].iter().any(|n| n.contradicts(need));
+        self.needs.iter().enumerate().skip(before).all(fits)
     }
 
     /// Adds what must be so for a formula to hold; alternatives add nothing.
@@ -83,13 +128,15 @@ impl Search<'_> {
                 self.needs(f, negate, needs);
                 self.needs(g, negate, needs);
             }
-            Node::Binary(op @ (Binary::Lt | Binary::Le), a, b) => {
+            Node::Binary(Binary::Lt | Binary::Le, a, b) => {
                 let (low, high) = if negate { (b, a) } else { (a, b) };
-                let is_strict = (op == Binary::Lt) != negate;
-                if let Some(bound) = self.value(high) {
-                    needs.push(Need { of: low, bound, is_upper: true, is_strict });
-                } else if let Some(bound) = self.value(low) {
-                    needs.push(Need { of: high, bound, is_upper: false, is_strict });
+                let need = match (self.value(low), self.value(high)) {
+                    (_, Some(bound)) => Need { of: low, bound, is_upper: true },
+                    (Some(bound), None) => Need { of: high, bound, is_upper: false },
+                    (None, None) => return,
+                };
+                if self.stays(need.of) {
+                    needs.push(need);
                 }
             }
             _ => {}
@@ -117,23 +164,9 @@ impl Search<'_> {
         }
     }
 
-    /// True if an expression keeps its value on the way: it reads time, parameters, and states and
-    /// memories that no transition and no reaction assigns and no mode starts afresh.
+    /// True if an expression keeps its value on the way.
     fn stays(&self, e: Expr) -> bool {
-        use VariableKind::{Memory, Parameter, State, Time};
-        let system = self.system;
-        let blocks = system.modes.iter().map(|m| &m.block).chain([&system.root]);
-        let reactions: Vec<_> = blocks.flat_map(|b| &b.reactions).flat_map(|r| &r.actions).collect();
-        let transitions: Vec<_> = system.modes.iter().flat_map(|m| &m.transitions).collect();
-        system.graph.variables(&[e]).into_iter().all(|v| {
-            let variable = system.variable(v);
-            let mut actions = transitions.iter().flat_map(|t| &t.actions).chain(reactions.iter().copied());
-            match variable.kind {
-                Time | Parameter => true,
-                State | Memory => variable.owner.is_none() && !actions.any(|a| a.target == v),
-                _ => false,
-            }
-        })
+        self.system.graph.variables(&[e]).into_iter().all(|v| !self.changing[v.index()])
     }
 }
 
@@ -143,15 +176,11 @@ struct Need {
     of: Expr,
     bound: f64,
     is_upper: bool,
-    is_strict: bool,
 }
 
 impl Need {
     fn contradicts(&self, other: &Need) -> bool {
-        if self.of != other.of || self.is_upper == other.is_upper {
-            return false;
-        }
         let (upper, lower) = if self.is_upper { (self, other) } else { (other, self) };
-        lower.bound > upper.bound || lower.bound == upper.bound && lower.is_strict && upper.is_strict
+        self.of == other.of && self.is_upper != other.is_upper && lower.bound > upper.bound
     }
 }

@@ -57,3 +57,38 @@ fn only_loops_that_may_happen_are_listed() {
     assert!(json.contains(loops), "{json}");
     assert!(json.contains("{\"function\":\"sqrt(1 - x)\",\"conditions\":[\"1 - x >= 0\"]"), "{json}");
 }
+
+#[test]
+fn strict_guards_exclude_each_other_only_with_a_gap() {
+    // At x = 0 each mode leaves at once, because the flow of each goes where its guard is true.
+    let model = "model S {
+        state x = 1
+        automaton A {
+            initial mode Down { flow { x' = -1 }; when x < 0 -> Up }
+            mode Up { flow { x' = 1 }; when x > 0 -> Down }
+        }
+        run { until 3 }
+    }";
+    let folder = Folder::with(model);
+    let told = folder.saltus(&["check", "m.salt"]).out;
+    assert!(told.contains("possible zero-time loop of A, line 4: Down -> Up -> Down"), "{told}");
+    let run = folder.saltus(&["run", "m.salt"]);
+    assert!(run.err.contains("the run met a loop in zero time at t = 1"), "{}{}", run.out, run.err);
+    let apart = Folder::with(&model.replace("x > 0", "x > 0.5"));
+    assert!(!apart.saltus(&["check", "m.salt"]).out.contains("zero-time"));
+}
+
+#[test]
+fn many_cycles_are_not_followed_for_ever() {
+    let mode = |k: usize| {
+        let ways: String =
+            (0..16).filter(|&j| j != k).map(|j| format!("when x >= {k} and time <= {j} -> M{j}\n")).collect();
+        format!("{} mode M{k} {{ {ways} }}\n", if k == 0 { "initial" } else { "" })
+    };
+    let modes: String = (0..16).map(mode).collect();
+    let folder = Folder::with(&format!("model D {{ state x = 0; x' = 1; automaton A {{ {modes} }} }}"));
+    let told = folder.saltus(&["check", "m.salt"]);
+    assert!(told.out.contains("more zero-time loops may be possible"), "{}{}", told.out, told.err);
+    let json = folder.saltus(&["check", "m.salt", "--json"]).out;
+    assert!(json.contains("\"zero_time_loops_complete\":false"), "{json}");
+}

@@ -111,6 +111,7 @@ fn a_model_that_asks_for_plots_gets_a_picture_beside_the_summary() {
     assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
 }
 
+#[cfg(feature = "png")]
 #[test]
 fn pictures_have_the_format_of_their_name() {
     let folder = Folder::with(BALL);
