@@ -90,9 +90,11 @@ impl Runner<'_> {
                 }
             }
             None => {
-                let Some(length) = self.expand_low_order(remaining)? else { return Err(self.left_domain()) };
+                let Some(length) = self.expand_low_order(remaining)? else {
+                    return self.meet_edge_or(Self::left_domain);
+                };
                 if self.stamp.t + length == self.stamp.t && length < remaining {
-                    return Err(self.stuck(length));
+                    return self.meet_edge_or(|runner| runner.stuck(length));
                 }
                 self.begin_segment(length, length);
                 self.find_roots(1.0);
@@ -226,6 +228,17 @@ impl Runner<'_> {
         );
         let hint = "check the model near the last state, or stop before it";
         self.ending(Status::LeftDomain, reason, Some(hint.into()), None)
+    }
+
+    /// No step can be made. If a function in force ends to exist before time can advance, the run
+    /// stands at its edge, where guards go first; else this is the end.
+    pub fn meet_edge_or(&mut self, end: impl FnOnce(&mut Self) -> Box<Ending>) -> Result<(), Box<Ending>> {
+        self.refresh_jets();
+        self.given.clear();
+        self.begin_segment(self.scale, 0.0);
+        self.borrow_states(1.0);
+        self.segment.orders = 1;
+        if self.roots_at_edge() { Ok(()) } else { Err(end(self)) }
     }
 
     /// The states of the segment are those of the jets, until these are computed anew.

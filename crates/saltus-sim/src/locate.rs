@@ -121,10 +121,12 @@ impl Runner<'_> {
 
     /// Brings the set of roots into the signs and tells whether anything happens there.
     fn cross(&mut self, first: usize, end: usize) -> bool {
-        // Methods that look at the ends of steps find guards past their zeros, not at them.
+        // Methods that look at the ends of steps find guards past their zeros, not at them; what
+        // leaves the edge of a function still has it to leave.
         let past = self.method.sees_ends_only() && self.options.guard_tolerance.is_none();
         for k in first..end {
             if let Crossing::Atom(p, after) = self.segment.roots[k].crossing {
+                let past = past && self.live_edges(p).next().is_none();
                 self.signs[p as usize] = if past { Signs::steady(after) } else { Signs { now: 0, after } };
             }
         }
@@ -194,6 +196,22 @@ impl Runner<'_> {
             }
         }
         any
+    }
+
+    /// Gives the start of the segment as a root to all guards that are zero within rounding of it, if
+    /// a function in force ends to exist there.
+    pub fn roots_at_edge(&mut self) -> bool {
+        let near = EDGE_ROUNDING * f64::EPSILON * self.rounding_span(0.0);
+        for p in 0..self.signs.len() {
+            let sign = self.signs[p].now;
+            self.load_row(p, 1.0);
+            let (value, slope) = (self.row[0], self.row[1]);
+            if sign != 0 && sign_of(slope) == -sign && value.abs() <= near * slope.abs() {
+                let crossing = Crossing::Atom(p as u32, -sign);
+                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
+            }
+        }
+        self.leaves_edge(0, self.segment.roots.len())
     }
 
     /// A place, or as little before it as the functions in force need to exist. The polynomial of

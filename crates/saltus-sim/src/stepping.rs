@@ -69,6 +69,16 @@ impl Stepper {
     }
 }
 
+/// Why no step was made.
+enum Halt {
+    /// The flow has no value at the start of the step.
+    Here,
+    /// The flow has no value at a time ahead, however short the step.
+    Ahead(f64),
+    /// No step is long enough to advance time.
+    TooShort,
+}
+
 /// What a look at the prediction finds.
 enum Ahead {
     /// No event, and if `quiet` no guard changes its sign at all.
@@ -130,14 +140,18 @@ impl Runner<'_> {
         self.stepper = Some(stepper);
         self.jets_fresh = false;
         self.stats.steps += 1;
-        made
+        made.or_else(|halt| match halt {
+            Halt::Here => Err(self.left_domain()),
+            Halt::Ahead(t) => Err(self.looked_outside(t)),
+            Halt::TooShort => self.meet_edge_or(|runner| runner.stuck(0.0)),
+        })
     }
 
-    fn make_step(&mut self, stepper: &mut Stepper) -> Result<(), Box<Ending>> {
+    fn make_step(&mut self, stepper: &mut Stepper) -> Result<(), Halt> {
         let remaining = (self.until - self.stamp.t) - self.t_low;
         self.synchronise(stepper);
         if self.with_flow(stepper, |integrator, flow| integrator.begin(flow)).is_err() {
-            return Err(self.left_domain());
+            return Err(Halt::Here);
         }
         match self.method {
             EventMethod::Extrapolation => self.step_by_prediction(stepper, remaining),
@@ -203,7 +217,7 @@ impl Runner<'_> {
     }
 
     /// One attempt at a step: true if it was made.
-    fn attempt(&mut self, stepper: &mut Stepper, h: f64) -> Result<bool, Box<Ending>> {
+    fn attempt(&mut self, stepper: &mut Stepper, h: f64) -> Result<bool, Halt> {
         if h == 0.0 {
             self.take_polynomials(&StatePolynomials::constant(self.stamp.t, &stepper.point));
             return Ok(true);
@@ -215,13 +229,16 @@ impl Runner<'_> {
         }
         self.stats.rejected += 1;
         if self.stamp.t + stepper.integrator.proposed() == self.stamp.t {
-            return Err(self.cannot_step(made.err()));
+            return Err(match made {
+                Err(Refusal::Undefined { t }) => Halt::Ahead(t),
+                _ => Halt::TooShort,
+            });
         }
         Ok(false)
     }
 
     /// The step first, then the guards on it.
-    fn step_blindly(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+    fn step_blindly(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Halt> {
         for _ in 0..ATTEMPTS {
             let h = self.proposed(stepper, remaining);
             if self.attempt(stepper, h)? {
@@ -230,11 +247,11 @@ impl Runner<'_> {
                 return Ok(());
             }
         }
-        Err(self.cannot_step(None))
+        Err(Halt::TooShort)
     }
 
     /// The guards on the prediction first, then the step.
-    fn step_by_prediction(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+    fn step_by_prediction(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Halt> {
         let shortest = self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs());
         let mut h = self.proposed(stepper, remaining);
         for _ in 0..ATTEMPTS {
@@ -262,7 +279,7 @@ impl Runner<'_> {
             }
             h = self.proposed(stepper, remaining).min(h);
         }
-        Err(self.cannot_step(None))
+        Err(Halt::TooShort)
     }
 
     /// Makes the prediction of length `h` the segment.
@@ -430,7 +447,7 @@ impl Runner<'_> {
 
     /// Figure 5 of Esposito and Kumar as it is printed: the first root of the linearised guards less
     /// the band of the error bounds the step, and nothing is tested before it is evaluated.
-    fn step_as_printed(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Box<Ending>> {
+    fn step_as_printed(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Halt> {
         let shortest = self.options.min_step.unwrap_or(1e-12);
         for _ in 0..ATTEMPTS {
             let longest = self.proposed(stepper, remaining);
@@ -441,7 +458,7 @@ impl Runner<'_> {
                 return Ok(());
             }
         }
-        Err(self.cannot_step(None))
+        Err(Halt::TooShort)
     }
 
     /// The first time at which a linearised guard, moved by the band of the error, is predicted to
@@ -470,12 +487,5 @@ impl Runner<'_> {
             }
         }
         first
-    }
-
-    fn cannot_step(&mut self, refusal: Option<Refusal>) -> Box<Ending> {
-        match refusal {
-            Some(Refusal::Undefined { t }) => self.looked_outside(t),
-            _ => self.stuck(0.0),
-        }
     }
 }

@@ -118,14 +118,19 @@ fn the_arm_stops_at_the_edge_of_its_workspace() {
     let lines = arm::lines(&mut Random::new(SEED), cases(30));
     for name in arm::FORMULATIONS {
         let model = load(arm::MODEL, name);
-        for (solver, rtol) in [(Solver::Taylor, 1e-4), (Solver::Adams, 1e-4), (Solver::Adams, 1e-7)] {
+        for (solver, method, rtol) in [
+            (Solver::Taylor, Extrapolation, 1e-4),
+            (Solver::Taylor, Certified, 1e-4),
+            (Solver::Adams, Extrapolation, 1e-4),
+            (Solver::Adams, Extrapolation, 1e-7),
+        ] {
             for line in &lines {
-                let mut options = options(&model, (solver, Extrapolation));
-                options.rtol = rtol;
+                let mut options = options(&model, (solver, method));
+                (options.rtol, options.limits.steps) = (rtol, 1000);
                 line.apply(&mut options);
                 let run = model.run(options).expect("a run");
                 let distance = line.distance_to_edge(&run);
-                let what = || format!("{name} {solver} {line:?}: {distance:e} {:?}", run.ending);
+                let what = || format!("{name} {solver} {method} {line:?}: {distance:e} {:?}", run.ending);
                 let guarded = name.starts_with("Guarded");
                 let expected = if guarded { Status::Stopped } else { Status::LeftDomain };
                 assert_eq!(run.ending.status, expected, "{}", what());
@@ -147,6 +152,21 @@ fn looking_ahead_leaves_the_workspace_in_every_run() {
             line.apply(&mut options);
             let run = model.run(options).expect("a run");
             assert!(run.stats.outside_domain_evals > 0, "{name} {line:?}: {:?}", run.ending);
+        }
+    }
+}
+
+#[test]
+fn no_run_goes_on_beyond_a_pole() {
+    let lines = arm::lines(&mut Random::new(SEED), cases(30));
+    let model = load(arm::MODEL, "Jacobian");
+    for how in [(Solver::Adams, Endpoint), (Solver::RungeKutta, Endpoint), (Solver::Taylor, Certified)] {
+        for line in &lines {
+            let mut options = options(&model, how);
+            options.limits.steps = 10_000;
+            line.apply(&mut options);
+            let run = model.run(options).expect("a run");
+            assert_eq!(run.ending.status, Status::LeftDomain, "{how:?} {line:?}: {:?}", run.ending);
         }
     }
 }

@@ -139,6 +139,19 @@ fn looking_ahead_with_series_comes_to_an_end() {
 }
 
 #[test]
+fn a_pole_ends_a_run_that_looks_at_the_ends_of_steps() {
+    // x = sqrt(1 - 2 t); beyond the pole the flow drives back to it.
+    let text = "model Pole { state x = 1; x' = -1 / x; run { until 3; rtol 1e-4 } }";
+    for solver in [Solver::Taylor, Solver::Adams, Solver::RungeKutta] {
+        let found = run(text, |o| {
+            (o.solver, o.events, o.limits.steps) = (solver, Some(EventMethod::Endpoint), 10_000);
+        });
+        assert_eq!(found.ending.status, Status::LeftDomain, "{solver}: {:?}", found.ending);
+        assert!((found.ending.stamp.t - 0.5).abs() < 1e-3, "{solver}: {:?}", found.ending);
+    }
+}
+
+#[test]
 fn ends_of_steps_are_past_what_was_crossed_on_them() {
     // x = 2.8 is passed at t = 2.8 and y = -0.4 at t = 2.9, both in the step from 2.5 to 3: never
     // is y low while x is small, and at the end of the step it is not, either.
