@@ -80,8 +80,9 @@ impl Runner<'_> {
                 let exact = self.combination().is_exact;
                 let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
                 self.begin_segment(unit, length);
-                self.borrow_states(unit / self.scale);
-                self.find_roots(unit / self.scale);
+                let ratio = unit * (1.0 / self.scale);
+                self.borrow_states(ratio);
+                self.find_roots(ratio);
                 if let Some((_, verdict)) = proof {
                     self.overrule_roots(verdict);
                 }
@@ -114,6 +115,7 @@ impl Runner<'_> {
         segment.end = if unit > 0.0 { length / unit } else { 0.0 };
         segment.cursor = 0.0;
         segment.recorded = self.stamp.t;
+        segment.is_far = false;
         segment.roots.clear();
         segment.next_root = 0;
         segment.valid = true;
@@ -247,7 +249,7 @@ impl Runner<'_> {
         let segment = &mut self.segment;
         segment.ratio = ratio;
         segment.states = combination.plan.states.len();
-        segment.stride = combination.jets.states().stride();
+        segment.stride = combination.jets.layout().states_stride;
         segment.orders = combination.degree + 1;
         segment.coefficients.clear();
     }

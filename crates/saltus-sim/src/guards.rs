@@ -4,6 +4,7 @@ use crate::compile::SwitchKind;
 use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
 
@@ -13,6 +14,17 @@ const CROWD: usize = 6;
 const SHORTEST_SHARE: f64 = 1.0 / 64.0;
 /// Covers the rounding of the few operations of a bound, many times over.
 const MARGIN: f64 = 1e-12;
+
+/// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// It loses less than half of its value.
+    Far,
+    /// It keeps its sign.
+    Steady,
+    /// Nothing is known.
+    Unknown,
+}
 
 /// Polynomials of the active atoms over the segment where they do not come from the jets.
 #[derive(Debug, Default)]
@@ -51,9 +63,14 @@ impl Runner<'_> {
             self.end_roots(0.0);
             return;
         }
+        let mut far = self.given.length == 0;
         for p in 0..self.combination().atoms.len() {
-            if self.given.length == 0 && ratio < self.earliest[p] {
-                continue;
+            if self.given.length == 0 {
+                let reach = self.reach(p, ratio);
+                far &= reach == Reach::Far;
+                if reach != Reach::Unknown {
+                    continue;
+                }
             }
             self.load_row(p, ratio);
             let length = self.row_length(p);
@@ -64,6 +81,7 @@ impl Runner<'_> {
             }
             self.atom_roots(p, length, steady);
         }
+        self.segment.is_far = far;
         for k in 0..self.combination().switches.len() {
             let s = self.combination().switches[k];
             self.stair_roots(s, ratio);
@@ -105,16 +123,40 @@ impl Runner<'_> {
         self.settle_all_signs();
     }
 
-    /// Fills `earliest` for the jets in force and shortens a step on which many guards may change:
-    /// most steps end at the first event, and what lies behind it need not be looked at.
+    /// What the sizes of an atom's coefficients tell about it on a step of some units: up to one,
+    /// terms from order 2 on are at most their sum at 1 times the square; beyond, times the highest
+    /// power.
+    fn reach(&self, p: usize, ratio: f64) -> Reach {
+        if let Some(&earliest) = self.earliest.get(p) {
+            return if ratio < earliest { Reach::Steady } else { Reach::Unknown };
+        }
+        let combination = self.combination();
+        let slot = combination.atom_slots[p];
+        let [value, slope, rest] = combination.jets.weights(slot);
+        let sign = self.signs[p].now;
+        if sign == 0 || sign != sign_of(value) {
+            return Reach::Unknown;
+        }
+        let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, self.order as i32) };
+        let (change, bend) = (slope * ratio, rest * highest * (1.0 + MARGIN));
+        if change.abs() + bend < 0.5 * value.abs() {
+            return Reach::Far;
+        }
+        let approach = -f64::from(sign) * change;
+        let keeps = approach.max(0.0) + bend < value.abs() * (1.0 - MARGIN);
+        if keeps { Reach::Steady } else { Reach::Unknown }
+    }
+
+    /// Shortens a step on which many guards may change: most steps end at the first event, and what
+    /// lies behind it need not be looked at.
     pub fn limit_crowd(&mut self, length: f64) -> f64 {
         self.earliest.clear();
+        if self.signs.len() <= CROWD {
+            return length;
+        }
         for p in 0..self.signs.len() {
             let bound = self.earliest_change(p);
             self.earliest.push(bound);
-        }
-        if self.earliest.len() <= CROWD {
-            return length;
         }
         self.crowd.clone_from(&self.earliest);
         let (_, &mut bound, _) = self.crowd.select_nth_unstable_by(CROWD, f64::total_cmp);

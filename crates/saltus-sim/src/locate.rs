@@ -72,7 +72,8 @@ impl Runner<'_> {
         if tick_place <= end || self.same_time(end, tick) {
             return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, end) };
         }
-        if self.exists_at_place(end) { Located::Nothing } else { self.meet_edge(end) }
+        // Far from all zeros, edges included, the flow exists at the end if it did at the start.
+        if self.segment.is_far || self.exists_at_place(end) { Located::Nothing } else { self.meet_edge(end) }
     }
 
     /// True if a sign changes behind the end of the step although its bracket begins before: from

@@ -88,7 +88,8 @@ pub(crate) struct Runner<'s> {
     pub row: Vec<f64>,
     /// Guards of a step without jets.
     pub given: GivenRows,
-    /// For each active atom a place on the step before which it keeps its sign.
+    /// For each active atom a place on the step before which it keeps its sign; empty if there are
+    /// few atoms.
     pub earliest: Vec<f64>,
     pub crowd: Vec<f64>,
     pub random: Random,

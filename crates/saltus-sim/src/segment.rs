@@ -44,6 +44,8 @@ pub(crate) struct Segment {
     pub states: usize,
     pub stride: usize,
     pub orders: usize,
+    /// True if no guard loses more than half of its value on the step.
+    pub is_far: bool,
     /// Zeros of guards in order.
     pub roots: Vec<StepRoot>,
     pub next_root: usize,
@@ -54,17 +56,20 @@ impl Segment {
     pub fn evaluate(&self, coefficients: &[f64], s: f64, values: &mut Vec<f64>) {
         let s = s * self.ratio;
         values.resize(self.stride, 0.0);
-        if let ([four], []) = values.as_chunks_mut::<4>() {
-            *four = horner_of_four(&coefficients.as_chunks().0[..self.orders], s);
-            return;
-        }
         let (fours, rest) = values.as_chunks_mut::<4>();
-        for (g, four) in fours.iter_mut().enumerate() {
-            *four = horner(coefficients, self.stride, self.orders, 4 * g, s);
-        }
-        let first = self.stride - rest.len();
-        for (i, value) in rest.iter_mut().enumerate() {
-            [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
+        match (fours, rest) {
+            ([one], []) => [*one] = horner_of_fours(coefficients, self.orders, s),
+            ([a, b], []) => [*a, *b] = horner_of_fours(coefficients, self.orders, s),
+            ([a, b, c], []) => [*a, *b, *c] = horner_of_fours(coefficients, self.orders, s),
+            (fours, rest) => {
+                let first = 4 * fours.len();
+                for (g, four) in fours.iter_mut().enumerate() {
+                    *four = horner(coefficients, self.stride, self.orders, 4 * g, s);
+                }
+                for (i, value) in rest.iter_mut().enumerate() {
+                    [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
+                }
+            }
         }
     }
 
@@ -113,18 +118,23 @@ pub(crate) fn horner<const N: usize>(
     std::array::from_fn(|i| odd[i] * s + even[i])
 }
 
-/// The same for four polynomials that are all there are.
-fn horner_of_four(rows: &[[f64; 4]], s: f64) -> [f64; 4] {
+/// The same for some fours of polynomials that are all there are.
+#[inline]
+fn horner_of_fours<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
+    let rows = &rows.as_chunks::<4>().0.as_chunks::<FOURS>().0[..orders];
     let square = s * s;
     let (pairs, last) = rows.as_chunks::<2>();
-    let (mut even, mut odd) = (last.first().copied().unwrap_or_default(), [0.0; 4]);
+    let mut even = last.first().copied().unwrap_or([[0.0; 4]; FOURS]);
+    let mut odd = [[0.0; 4]; FOURS];
     for [lower, upper] in pairs.iter().rev() {
-        for i in 0..4 {
-            odd[i] = odd[i] * square + upper[i];
-            even[i] = even[i] * square + lower[i];
+        for g in 0..FOURS {
+            for i in 0..4 {
+                odd[g][i] = odd[g][i] * square + upper[g][i];
+                even[g][i] = even[g][i] * square + lower[g][i];
+            }
         }
     }
-    std::array::from_fn(|i| odd[i] * s + even[i])
+    std::array::from_fn(|g| std::array::from_fn(|i| odd[g][i] * s + even[g][i]))
 }
 
 #[cfg(test)]
@@ -132,12 +142,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn four_polynomials_have_the_same_bits_as_many() {
+    fn fours_of_polynomials_have_the_same_bits_as_many() {
         for orders in 1..20 {
-            let rows: Vec<[f64; 4]> =
-                (0..orders).map(|k| [0, 1, 2, 3].map(|i| ((4 * k + i) as f64 * 0.7).sin())).collect();
-            let all = horner::<4>(rows.as_flattened(), 4, orders, 0, 0.83);
-            assert_eq!(horner_of_four(&rows, 0.83).map(f64::to_bits), all.map(f64::to_bits));
+            let rows: Vec<f64> = (0..8 * orders).map(|i| (i as f64 * 0.7).sin()).collect();
+            let together: [[f64; 4]; 2] = horner_of_fours(&rows, orders, 0.83);
+            let apart = [0, 4].map(|first| horner::<4>(&rows, 8, orders, first, 0.83));
+            assert_eq!(together.map(|four| four.map(f64::to_bits)), apart.map(|four| four.map(f64::to_bits)));
         }
     }
 }

@@ -3,6 +3,7 @@
 //! The prediction is the Taylor polynomial itself, so a step evaluates the model only at its start.
 
 use saltus_expr::jet::StateMatrix;
+use std::f64::consts::LN_2;
 
 /// Share of the estimated step that is taken.
 const SAFETY: f64 = 0.9;
@@ -65,27 +66,26 @@ impl StepBound {
     /// Takes the states into account; none has a coefficient above `degree`.
     #[inline]
     pub fn states(&mut self, states: StateMatrix<'_>, degree: usize, tolerance: Tolerance) {
-        let start = states.order(0);
-        self.total += start.iter().chain(states.order(degree.min(1))).map(|c| c.abs()).sum::<f64>();
         if degree + 1 < self.order {
-            self.total += (2..=degree).flat_map(|k| states.order(k)).map(|c| c.abs()).sum::<f64>();
+            self.total += (0..=degree).flat_map(|k| states.order(k)).map(|c| c.abs()).sum::<f64>();
             return;
         }
         let row = |k: usize| states.padded_order(k).as_chunks::<4>().0.iter();
         let mut worst = [[0.0_f64; 4]; 2];
         let mut total = [0.0; 4];
-        for ((x, before), last) in row(0).zip(row(self.order - 1)).zip(row(self.order)) {
+        let (low, high) = (row(0).zip(row(1)), row(self.order - 1).zip(row(self.order)));
+        for ((x, slope), (before, last)) in low.zip(high) {
             for i in 0..4 {
                 let weight = 1.0 / tolerance.of(x[i]);
                 let (before, last) = (before[i].abs() * weight, last[i].abs() * weight);
-                total[i] += before + last;
-                worst[0][i] = if before > worst[0][i] { before } else { worst[0][i] };
-                worst[1][i] = if last > worst[1][i] { last } else { worst[1][i] };
+                total[i] += (x[i].abs() + slope[i].abs()) + (before + last);
+                worst[0][i] = greater(before, worst[0][i]);
+                worst[1][i] = greater(last, worst[1][i]);
             }
         }
-        self.total += total.iter().sum::<f64>();
-        for (greatest, four) in self.worst.iter_mut().zip(worst) {
-            *greatest = four.into_iter().fold(*greatest, f64::max);
+        self.total += (total[0] + total[1]) + (total[2] + total[3]);
+        for (greatest, [a, b, c, d]) in self.worst.iter_mut().zip(worst) {
+            *greatest = greater(greater(greater(a, b), greater(c, d)), *greatest);
         }
     }
 
@@ -98,7 +98,7 @@ impl StepBound {
         for (worst, c) in self.worst.iter_mut().zip(last) {
             let error = c.abs() * weight;
             self.total += error;
-            *worst = worst.max(error);
+            *worst = greater(error, *worst);
         }
     }
 
@@ -112,9 +112,15 @@ impl StepBound {
         let exponent = |i: usize| {
             if self.worst[i] == 0.0 { f64::NEG_INFINITY } else { log2(self.worst[i]) * self.inverses[i] }
         };
-        let steepest = exponent(0).max(exponent(1));
+        let steepest = greater(exponent(0), exponent(1));
         if steepest == f64::NEG_INFINITY { f64::INFINITY } else { SAFETY * exp2(-steepest) }
     }
+}
+
+/// The greater of two numbers; the second if one is not a number, which the total tells.
+#[inline]
+fn greater(x: f64, y: f64) -> f64 {
+    if x > y { x } else { y }
 }
 
 /// Base-2 logarithm of a positive finite number to about 0.01: enough for a step size, whose error
@@ -124,18 +130,20 @@ pub(crate) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     let exponent = ((bits >> 52) & 0x7ff) as f64 - 1023.0;
     let mantissa = f64::from_bits((bits & ((1 << 52) - 1)) | (1023 << 52));
-    exponent + (2.0 - mantissa / 3.0) * mantissa - 5.0 / 3.0
+    (exponent - 5.0 / 3.0) + (2.0 - mantissa * (1.0 / 3.0)) * mantissa
 }
 
 /// Power of two to about 1e-4, for arguments of moderate size.
 #[inline]
 pub(crate) fn exp2(x: f64) -> f64 {
+    // A number so great that its last digit counts ones rounds what is added to it.
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
     let x = x.clamp(-1000.0, 1000.0);
-    let truncated = x as i64;
-    let whole = truncated - i64::from(truncated as f64 > x);
-    let f = x - whole as f64;
-    let mantissa = 1.0 + f * (0.69583 + f * (0.22606 + f * 0.07811));
-    mantissa * f64::from_bits(((whole + 1023) as u64) << 52)
+    let rounded = x + ROUNDER;
+    let f = x - (rounded - ROUNDER);
+    // Taylor's terms up to f^4, which is nearly f^2 / 4 - 1 / 128 where f is at most a half.
+    let mantissa = (0.999925 + LN_2 * f) + (f * f) * (0.242632 + 0.0555041 * f);
+    mantissa * f64::from_bits((rounded.to_bits() << 52).wrapping_add(1023 << 52))
 }
 
 /// A first scale for the coefficients: a tenth of the time in which the states would double.
