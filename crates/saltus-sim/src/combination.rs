@@ -78,7 +78,7 @@ pub(crate) struct Combination {
     pub watchers: Vec<Vec<u32>>,
     /// Active switches.
     pub switches: Vec<u32>,
-    /// True if a domain is declared.
+    /// True if a domain is declared, or that of a table.
     pub has_domains: bool,
     /// True if some function in it does not exist everywhere.
     pub has_edges: bool,
@@ -216,7 +216,10 @@ fn assemble(
         watches: Vec::new(),
         watchers: Vec::new(),
         switches: Vec::new(),
-        has_domains: blocks.iter().any(|&b| !code.blocks[b as usize].domains.is_empty()),
+        has_domains: blocks
+            .iter()
+            .map(|&b| &code.blocks[b as usize])
+            .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
         has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
         reads: reads(&plan, code.slots),
         watching: watching(&plan, flow_units),

@@ -1,6 +1,7 @@
 //! Explaining in plain words why an expression has no value.
 
-use crate::compile::{Edge, EdgeKind};
+use crate::combination::Watch;
+use crate::compile::{Edge, EdgeKind, SwitchKind};
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_expr::{Binary, Departure, Expr, Node, Op, PlanBlock, Unary};
@@ -17,8 +18,14 @@ pub(crate) struct Explanation {
 /// An expression as text, with the names of the model.
 pub(crate) fn expression(runner: &Runner<'_>, e: Expr) -> String {
     let variables = &runner.system.variables;
+    let e = origin(runner, e);
     let name = |v: saltus_expr::VarId| variables.get(v.index()).map_or("…".to_string(), |v| v.name.clone());
     runner.code.graph.display(e, &name).to_string()
+}
+
+/// What stands in the model where the engine has a smooth expression.
+fn origin(runner: &Runner<'_>, e: Expr) -> Expr {
+    runner.code.origins.get(&e).copied().unwrap_or(e)
 }
 
 /// Explains a value that is not finite.
@@ -51,15 +58,29 @@ pub(crate) fn departure(runner: &Runner<'_>, block: &PlanBlock, departure: &Depa
 
 fn operation(runner: &Runner<'_>, e: Expr, op: Op, operands: [f64; 3], value: f64) -> Explanation {
     let text = expression(runner, e);
-    let (cause, left) = cause(runner.code.graph.node(e), operands);
+    let operands = outside_table(runner, e).map_or(operands, |argument| [argument, f64::NAN, f64::NAN]);
+    let (cause, left) = cause(runner.code.graph.node(origin(runner, e)), operands);
     let cause = cause.unwrap_or_else(|| format!("its operands are {}", list(op, operands)));
     let status = if left || value.is_nan() { Status::LeftDomain } else { Status::Failed };
     Explanation {
         status,
         reason: format!("`{text}` has no finite value at the last state: {cause}"),
         hint: Some("stop or switch to another mode before the state gets there, or declare a domain with a transition at its edge".into()),
-        span: equation_span(runner, e),
+        span: place_of(runner, e),
     }
+}
+
+/// The argument with which an expression leaves the table that it stands for.
+fn outside_table(runner: &Runner<'_>, e: Expr) -> Option<f64> {
+    let table = origin(runner, e);
+    let stairs = runner.code.switches.iter().filter(|s| s.origin == table);
+    stairs.into_iter().find_map(|s| match &s.kind {
+        SwitchKind::Stair(atom, grid) => {
+            let argument = runner.env[runner.code.atoms[atom.index()].slot as usize];
+            grid.excludes(argument).then_some(argument)
+        }
+        SwitchKind::Condition(_) => None,
+    })
 }
 
 fn list(op: Op, operands: [f64; 3]) -> String {
@@ -85,31 +106,46 @@ fn cause(node: Node, [a, b, _]: [f64; 3]) -> (Option<String>, bool) {
     (Some(text), true)
 }
 
-/// The equation that an expression is part of.
-fn equation_span(runner: &Runner<'_>, e: Expr) -> Option<Span> {
+/// The equation or guard that an expression is part of.
+fn place_of(runner: &Runner<'_>, e: Expr) -> Option<Span> {
     let graph = &runner.code.graph;
     let contains = |root: Expr| {
         let mut found = false;
         graph.visit(&[root], |n| found |= n == e);
         found
     };
-    let blocks = runner
-        .combination()
-        .blocks
-        .iter()
-        .map(|&b| runner.system.block(b.checked_sub(1).map(saltus_model::ModeId)));
-    let equations = blocks.flat_map(|b| &b.equations);
-    equations.into_iter().find(|q| contains(q.rhs)).map(|q| q.span)
+    let combination = runner.combination();
+    let equations = combination.blocks.iter().flat_map(|&b| {
+        let owner = b.checked_sub(1).map(saltus_model::ModeId);
+        runner.system.block(owner).equations.iter().zip(&runner.code.blocks[b as usize].expressions)
+    });
+    let equation = equations.into_iter().find(|(_, smooth)| contains(**smooth)).map(|(q, _)| q.span);
+    equation.or_else(|| {
+        let quantity = |p: &usize| runner.code.atoms[combination.atoms[*p].index()].quantity;
+        (0..combination.atoms.len()).filter(|p| contains(quantity(p))).find_map(|p| guard_at(runner, p))
+    })
+}
+
+/// The guard that reads an active atom.
+fn guard_at(runner: &Runner<'_>, position: usize) -> Option<Span> {
+    let (code, combination) = (&runner.code, runner.combination());
+    combination.watchers[position].iter().find_map(|&w| match combination.watches[w as usize] {
+        Watch::Rule(r) => Some(code.rules[r as usize].span),
+        Watch::Invariant(b, i) => Some(code.blocks[b as usize].invariants[i as usize].span),
+        Watch::Domain(b, i) => Some(code.blocks[b as usize].domains[i as usize].span),
+        Watch::Stop(b, i) => Some(code.blocks[b as usize].stops[i as usize].0.span),
+        Watch::Switch(_) | Watch::Edge(..) => None,
+    })
 }
 
 /// A function in force does not exist beyond the present state.
 pub(crate) fn edge(runner: &Runner<'_>, edge: Edge) -> Box<Ending> {
     let text = expression(runner, edge.node);
     let quantity = expression(runner, runner.code.atoms[edge.atom.index()].quantity);
-    let wanted = if edge.kind == EdgeKind::NonZero { "zero" } else { "negative" };
+    let wanted = if edge.kind == EdgeKind::NonNegative { "negative" } else { "zero" };
     let reason = format!("`{text}` does not exist beyond the last state: `{quantity}` becomes {wanted}");
     let hint = "add a transition or a stop condition there, or write the function so that it exists on the other side";
-    runner.ending(Status::LeftDomain, reason, Some(hint.into()), equation_span(runner, edge.node))
+    runner.ending(Status::LeftDomain, reason, Some(hint.into()), place_of(runner, edge.node))
 }
 
 /// A guard has no value now.
@@ -118,5 +154,5 @@ pub(crate) fn undefined_guard(runner: &Runner<'_>, position: usize) -> Box<Endin
     let text = expression(runner, atom.quantity);
     let reason = format!("the guard quantity `{text}` has no value at the last state");
     let hint = "a guard must exist wherever its mode is active";
-    runner.ending(Status::LeftDomain, reason, Some(hint.into()), None)
+    runner.ending(Status::LeftDomain, reason, Some(hint.into()), guard_at(runner, position))
 }

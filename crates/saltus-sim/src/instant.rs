@@ -98,7 +98,7 @@ impl Runner<'_> {
         }
         let Self { code, is_changed, buffers, .. } = self;
         buffers.dormant.retain(|a| !code.atoms[a.index()].depends.iter().any(|&d| is_changed[d as usize]));
-        self.evaluate_plan();
+        self.evaluate_unsettled();
         self.refresh_signs();
         self.clear_changed();
     }
@@ -107,18 +107,8 @@ impl Runner<'_> {
     pub fn refresh_all(&mut self) {
         self.signs = vec![Signs::UNREAD; self.combination().atoms.len()];
         self.jets_fresh = false;
-        self.evaluate_plan();
+        self.evaluate_unsettled();
         self.refresh_signs();
-    }
-
-    pub fn evaluate_plan(&mut self) {
-        let combination = self.combinations.get(self.current);
-        combination.plan.eval(&mut self.env, &mut self.scratch);
-        self.stats.rhs_evals += 1;
-        let exists = combination.plan.states.iter().all(|&(_, f)| self.env[f as usize].is_finite());
-        let value = |slot: u32| self.env[slot as usize];
-        let inside = exists && self.code.is_inside(combination, &self.env, value);
-        self.stats.outside_domain_evals += u64::from(!inside);
     }
 
     /// Signs of the atoms that are new or depend on what has changed, from the present values. The

@@ -12,12 +12,13 @@ use crate::options::{Policy, Recording};
 use crate::report::Stamp;
 use crate::runner::Runner;
 use crate::segment::{Crossing, Segment, StepRoot};
-use saltus_expr::{Expr, Node};
 use saltus_num::polynomial;
-use std::collections::HashSet;
 
 /// Zeros of a guard and an edge at the same place are this many roundings of time apart at most.
 const EDGE_ROUNDING: f64 = 64.0;
+/// Where steps become too short to advance time, a pole is at most this many roundings of time away:
+/// steps towards it are a share of the distance.
+const POLE_ROUNDING: f64 = 1024.0;
 
 /// What comes next on the segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,6 +47,9 @@ impl Runner<'_> {
             let exact = members.iter().map(|r| r.exact).fold(f64::NAN, f64::min);
             let near = members.iter().map(|r| r.stop).fold(high, f64::min);
             let meets_tick = exact == tick || tick_place <= high || self.same_time(high, tick);
+            // An edge that was passed unseen goes before the tick at the end of the step.
+            let meets_tick =
+                meets_tick && (!self.method.sees_ends_only() || self.exists_at_place(tick_place));
             self.segment.next_root = end;
             let happens = self.cross(first, end);
             if happens || meets_tick {
@@ -167,7 +171,8 @@ impl Runner<'_> {
     fn passes_edge(&self, first: usize, end: usize) -> bool {
         self.segment.roots[first..end].iter().any(|root| {
             let Crossing::Atom(p, after) = root.crossing else { return false };
-            self.live_edges(p).any(|e| e.kind == EdgeKind::Kink || e.kind == EdgeKind::Positive && after > 0)
+            self.live_edges(p)
+                .any(|e| e.kind == EdgeKind::Kink || e.kind == EdgeKind::NonNegative && after > 0)
         })
     }
 
@@ -202,7 +207,7 @@ impl Runner<'_> {
     /// Gives the start of the segment as a root to all guards that are zero within rounding of it, if
     /// a function in force ends to exist there.
     pub fn roots_at_edge(&mut self) -> bool {
-        let near = EDGE_ROUNDING * f64::EPSILON * self.rounding_span(0.0);
+        let near = POLE_ROUNDING * f64::EPSILON * self.rounding_span(0.0);
         for p in 0..self.signs.len() {
             let sign = self.signs[p].now;
             self.load_row(p, 1.0);
@@ -218,13 +223,20 @@ impl Runner<'_> {
     /// A place, or as little before it as the functions in force need to exist. The polynomial of
     /// an atom and the atom itself are zero within rounding of each other, and beyond the latter
     /// nothing may be evaluated.
-    fn before_edges(&mut self, mut place: f64) -> f64 {
-        let mut back = f64::EPSILON * self.rounding_span(place);
-        while place > self.segment.cursor && !self.exists_at_place(place) {
-            place -= back;
+    fn before_edges(&mut self, place: f64) -> f64 {
+        let rounding = f64::EPSILON * self.rounding_span(place);
+        let (mut inside, mut outside, mut back) = (place, place, rounding);
+        while inside > self.segment.cursor && !self.exists_at_place(inside) {
+            outside = inside;
+            inside = (inside - back).max(self.segment.cursor);
             back *= 2.0;
         }
-        place.max(self.segment.cursor)
+        // Methods that look at the ends of steps may be far behind the edge.
+        while outside - inside > 4.0 * rounding {
+            let middle = 0.5 * (inside + outside);
+            if self.exists_at_place(middle) { inside = middle } else { outside = middle }
+        }
+        inside
     }
 
     /// The time at a place in units of the step: relative errors of time are shares of it.
@@ -297,37 +309,7 @@ impl Runner<'_> {
     fn is_in_force(&self, edge: &Edge) -> bool {
         let position = &self.combination().position;
         let absent = edge.unless_positive.is_some_and(|a| self.signs[position[a.index()] as usize].now > 0);
-        !absent && self.is_live(edge.node)
-    }
-
-    /// True if a function takes part in the equations or guards with the branches in force.
-    fn is_live(&self, node: Expr) -> bool {
-        let graph = &self.code.graph;
-        let blocks = self.combination().blocks.iter().map(|&b| &self.code.blocks[b as usize]);
-        let mut stack: Vec<Expr> = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
-        let mut seen = HashSet::new();
-        while let Some(e) = stack.pop() {
-            if e == node {
-                return true;
-            }
-            if !seen.insert(e) {
-                continue;
-            }
-            match graph.node(e) {
-                Node::Select(c, a, b) => {
-                    let condition = match graph.node(c) {
-                        Node::Var(v, _) => self.env[v.index()] != 0.0,
-                        _ => {
-                            stack.extend([a, b]);
-                            continue;
-                        }
-                    };
-                    stack.push(if condition { a } else { b });
-                }
-                _ => stack.extend(graph.operands(e)),
-            }
-        }
-        false
+        !absent && self.code.is_live(self.combination(), &self.env, edge.node)
     }
 
     fn rule_makes_instant(&self, r: u32) -> bool {

@@ -62,6 +62,8 @@ pub(crate) struct Runner<'s> {
     pub entered: Vec<f64>,
     /// Signs of the active atoms.
     pub signs: Vec<Signs>,
+    /// The values were computed before it was known which branches are in force.
+    pub is_unsettled: bool,
     /// Edges of stairs that are exactly met, by switch.
     pub met_edges: Vec<f64>,
     /// Flags of edges, by rule.
@@ -216,6 +218,7 @@ impl<'s> Runner<'s> {
             mode_slots,
             entered: vec![0.0; system.modes.len() + 1],
             signs: Vec::new(),
+            is_unsettled: false,
             met_edges: vec![f64::NAN; code.switches.len()],
             armed: vec![false; code.rules.len()],
             timers: vec![Timer::default(); code.rules.len()],

@@ -9,6 +9,32 @@ use crate::runner::Runner;
 use crate::segment::Crossing;
 
 impl Runner<'_> {
+    /// Evaluates everything at the present values.
+    pub fn evaluate_plan(&mut self) {
+        self.evaluate_unsettled();
+        self.settled();
+    }
+
+    /// The same before it is known which branches are in force.
+    pub fn evaluate_unsettled(&mut self) {
+        let combination = self.combinations.get(self.current);
+        combination.plan.eval(&mut self.env, &mut self.scratch);
+        self.stats.rhs_evals += 1;
+        self.is_unsettled = true;
+    }
+
+    /// The branches in force are known: the last evaluation counts if it was outside the domain.
+    pub fn settled(&mut self) {
+        if !std::mem::take(&mut self.is_unsettled) {
+            return;
+        }
+        let combination = self.combinations.get(self.current);
+        let exists = combination.plan.states.iter().all(|&(_, f)| self.env[f as usize].is_finite());
+        let value = |slot: u32| self.env[slot as usize];
+        let inside = exists && self.code.is_inside(combination, &self.env, value);
+        self.stats.outside_domain_evals += u64::from(!inside);
+    }
+
     /// Stairs whose edge was located here move to the next cell.
     pub fn cross_stairs(&mut self) {
         let Some(last) = self.segment.next_root.checked_sub(1) else { return };
@@ -45,7 +71,7 @@ impl Runner<'_> {
 
     /// Behind an edge that was only touched the series starts anew.
     pub fn restart_behind_edges(&mut self) {
-        if self.segment.valid && self.meets_edge(|e, after| e.kind == EdgeKind::Positive && after > 0) {
+        if self.segment.valid && self.meets_edge(|e, after| e.kind == EdgeKind::NonNegative && after > 0) {
             self.disturb();
             for signs in self.signs.iter_mut().filter(|s| s.now == 0) {
                 signs.now = signs.after;
@@ -76,11 +102,14 @@ impl Runner<'_> {
         match &switch.kind {
             SwitchKind::Condition(formula) => f64::from(self.holds_after(formula)),
             SwitchKind::Stair(atom, grid) => {
-                let current = self.env[switch.slot.index()];
-                if !self.met_edges[s as usize].is_nan() {
-                    return current;
+                let argument = self.env[self.code.atoms[atom.index()].slot as usize];
+                let is_met = !self.met_edges[s as usize].is_nan();
+                // The ends of a table that is not in force are passed without being met.
+                if is_met && !grid.excludes(argument) {
+                    self.env[switch.slot.index()]
+                } else {
+                    grid.locate(argument)
                 }
-                grid.locate(self.env[self.code.atoms[atom.index()].slot as usize])
             }
         }
     }
@@ -108,7 +137,10 @@ impl Runner<'_> {
                 self.refresh_after_change();
             }
             match flipped {
-                None => return Ok(()),
+                None => {
+                    self.settled();
+                    return Ok(());
+                }
                 Some(s) if attempt == 4 * count + 8 => return Err(self.switching_loop(s)),
                 Some(_) => {}
             }

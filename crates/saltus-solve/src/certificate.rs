@@ -51,6 +51,14 @@ const NARROW: f64 = 1e-6;
 /// Room of a state that does not move at all, above the least radius of a coefficient.
 const LEAST_ROOM: f64 = 1e-100;
 
+/// Room of a state relative to its value, above its rounding.
+const LEAST_RELATIVE_ROOM: f64 = 1e-15;
+
+/// Factors of the room for moves of others from box to box, and its least share.
+const TIGHTENING: f64 = 0.01;
+const LOOSENING: f64 = 4.0;
+const LEAST_LOOSENESS: f64 = 1e-18;
+
 /// The proved local error, in tolerances.
 const LOCAL_ERROR: f64 = 10.0;
 
@@ -210,6 +218,7 @@ impl Certifier {
     /// Forgets how long the last steps could be: after a jump they say nothing.
     pub fn reset(&mut self) {
         self.memory = f64::INFINITY;
+        self.enclosure.looseness = 1.0;
     }
 
     /// The next step will be no longer than this.
@@ -247,7 +256,7 @@ impl Certifier {
                 Outcome::Again(shorter) => h = shorter,
                 Outcome::Blocked(by) => {
                     self.obstacle = Some(by);
-                    self.enclosure.narrow();
+                    self.enclosure.tighten();
                     h *= 0.5;
                 }
             }
@@ -275,6 +284,7 @@ impl Certifier {
         if reach < SHORTEST {
             let shorter = (1.5 * reach).clamp(0.25, 0.75);
             self.widen(q, shorter);
+            self.enclosure.loosen();
             return Outcome::Again(shorter * h);
         }
         if let Err(obstacle) = self.find_brackets(guards, q, h, reach) {
@@ -341,6 +351,7 @@ impl Certifier {
 
     fn accept(&mut self, request: &Request, h: f64, reach: f64) -> Verdict {
         self.brackets.clear();
+        self.enclosure.loosen();
         let proved = h * reach;
         self.memory = if proved < request.h { 2.0 * proved } else { f64::INFINITY };
         Verdict::Proved { h: proved }
@@ -594,6 +605,8 @@ struct BoxGuess {
     moves: Vec<[f64; 2]>,
     /// How much wider than first guessed each side is.
     growth: Vec<[f64; 2]>,
+    /// Share of the room that states get for moves of others.
+    looseness: f64,
 }
 
 impl BoxGuess {
@@ -603,6 +616,7 @@ impl BoxGuess {
             bounds: vec![Interval::point(0.0); states],
             moves: vec![[0.0; 2]; states],
             growth: vec![[1.0; 2]; states],
+            looseness: 1.0,
         }
     }
 
@@ -625,16 +639,29 @@ impl BoxGuess {
         for i in 0..self.point.len() {
             let x = self.point[i];
             let whole = self.moves[i][0] + self.moves[i][1];
-            let slack = 1e-3 * widest.min(x.abs() + whole) + 1e-6 * widest + 1e-13 * x.abs() + LEAST_ROOM;
+            let loose = 1e-3 * widest.min(x.abs() + whole) + 1e-6 * widest + 1e-13 * x.abs();
+            let slack = self.looseness * loose + LEAST_RELATIVE_ROOM * x.abs() + LEAST_ROOM;
             let room =
                 [0, 1].map(|side| self.growth[i][side] * (1.3 * self.moves[i][side] + 0.1 * whole + slack));
             self.bounds[i] = Interval::new(x - room[1], x + room[0]);
         }
     }
 
-    /// Takes all growth back, from a box that was too wide.
+    /// Takes all growth back.
     fn narrow(&mut self) {
         self.growth.fill([1.0; 2]);
+    }
+
+    /// From a box that was too wide: states that hardly move get less room of those that do, which
+    /// near the edge of a function may be more than there is.
+    fn tighten(&mut self) {
+        self.narrow();
+        self.looseness = (TIGHTENING * self.looseness).max(LEAST_LOOSENESS);
+    }
+
+    /// From a step that needed more room, or had enough.
+    fn loosen(&mut self) {
+        self.looseness = (LOOSENING * self.looseness).min(1.0);
     }
 
     /// How far the box reaches beyond the point, rounded down.

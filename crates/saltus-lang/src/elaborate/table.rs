@@ -40,7 +40,7 @@ impl Elaborator<'_> {
             let message = format!("{} grid points, but {} values", grid.len(), values.len());
             return Err(self.report(Diagnostic::error(codes::BAD_TABLE, ys.span, message)));
         }
-        let name = self.sources.text(span).to_string();
+        let name = "table".into();
         let table = self.table(Table { name, x: grid, y: vec![], values, interpolation, extrapolation });
         self.numeric(&at, x.span)?;
         self.spend(at.items.len(), span)?;
@@ -81,7 +81,7 @@ impl Elaborator<'_> {
         let (numbers, measure) = self.known_items(&values, rows.span)?;
         self.numeric(&first, x.span)?;
         self.numeric(&second, y.span)?;
-        let name = self.sources.text(span).to_string();
+        let name = "table2".into();
         let table =
             self.table(Table { name, x: x_grid, y: y_grid, values: numbers, interpolation, extrapolation });
         let item = self.graph().intern(Node::Table2(table, first.items[0], second.items[0]));

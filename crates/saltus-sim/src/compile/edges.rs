@@ -19,11 +19,15 @@ pub(crate) struct Edge {
     /// An atom that must not be positive for the edge to be there: the cut of atan2 lies on the
     /// negative axis only.
     pub unless_positive: Option<AtomId>,
+    /// The branch in force has values beyond the edge, although the function has none: a table.
+    pub has_values_beyond: bool,
 }
 
 /// What lies beyond an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EdgeKind {
+    /// The function exists where the atom is not negative.
+    NonNegative,
     /// The function exists where the atom is positive.
     Positive,
     /// The function exists where the atom is not zero.
@@ -36,8 +40,8 @@ impl EdgeKind {
     /// True if the function ends to exist where its atom is zero and has a sign after that.
     pub fn is_left(self, after: i8) -> bool {
         match self {
-            Self::Positive => after < 0,
-            Self::NonZero => true,
+            Self::NonNegative => after < 0,
+            Self::Positive | Self::NonZero => true,
             Self::Kink => false,
         }
     }
@@ -45,7 +49,8 @@ impl EdgeKind {
     /// True if the function exists where its atom has a value.
     pub fn exists_at(self, value: f64) -> bool {
         match self {
-            Self::Positive => value >= 0.0,
+            Self::NonNegative => value >= 0.0,
+            Self::Positive => value > 0.0,
             Self::NonZero => value.abs() > 0.0,
             Self::Kink => true,
         }
@@ -59,33 +64,42 @@ impl Builder<'_> {
         self.graph.visit(roots, |e| nodes.push(e));
         let mut edges = Vec::new();
         for node in nodes {
-            if let Some((quantity, kind)) = self.edge_of(node) {
-                let atom = self.lowered_atom(quantity);
-                let unless_positive = match self.graph.node(node) {
-                    Node::Binary(Binary::Atan2, _, x) => Some(self.lowered_atom(x)),
-                    _ => None,
-                };
-                edges.push(Edge { atom, node, kind, unless_positive });
+            let unless_positive = match self.graph.node(node) {
+                Node::Binary(Binary::Atan2, _, x) => Some(self.lowered_atom(x)),
+                _ => None,
+            };
+            let has_values_beyond = matches!(self.graph.node(node), Node::Table1(..));
+            for (quantity, kind) in self.edges_of(node) {
+                if AtomSource::varies(self, quantity) {
+                    let atom = self.lowered_atom(quantity);
+                    edges.push(Edge { atom, node, kind, unless_positive, has_values_beyond });
+                }
             }
         }
         edges
     }
 
-    /// The quantity that is zero at the edge of a function of something that varies.
-    fn edge_of(&mut self, e: Expr) -> Option<(Expr, EdgeKind)> {
-        let (argument, kind) = match self.graph.node(e) {
+    /// The smooth quantities that are zero at the edges of a function.
+    fn edges_of(&mut self, e: Expr) -> Vec<(Expr, EdgeKind)> {
+        let bounds = match self.graph.node(e) {
             Node::Binary(Binary::Hypot, a, b) => {
                 let (a, b) = (self.graph.powi(a, 2), self.graph.powi(b, 2));
-                (self.graph.add(a, b), EdgeKind::Kink)
+                return vec![(self.graph.add(a, b), EdgeKind::Kink)];
             }
-            Node::Binary(Binary::Atan2, y, _) => (y, EdgeKind::Kink),
-            // Tables and mod are taken apart into branches before.
-            Node::Table1(..) | Node::Table2(..) | Node::Binary(Binary::Mod, ..) => return None,
-            _ => {
-                let &(quantity, bound) = bounds_of(&mut self.graph, e).first()?;
-                (quantity, if bound == Bound::NonZero { EdgeKind::NonZero } else { EdgeKind::Positive })
+            Node::Binary(Binary::Atan2, y, _) => return vec![(y, EdgeKind::Kink)],
+            // What is left of a table is a list of its branches.
+            Node::Table1(..) => {
+                let table = self.origins.get(&e).copied().unwrap_or(e);
+                let bounds = bounds_of(&mut self.graph, table);
+                bounds.into_iter().map(|(quantity, bound)| (self.lower(quantity), bound)).collect()
             }
+            _ => bounds_of(&mut self.graph, e),
         };
-        AtomSource::varies(self, argument).then_some((argument, kind))
+        let kind = |bound| match bound {
+            Bound::NonNegative => EdgeKind::NonNegative,
+            Bound::Positive => EdgeKind::Positive,
+            Bound::NonZero => EdgeKind::NonZero,
+        };
+        bounds.into_iter().map(|(quantity, bound)| (quantity, kind(bound))).collect()
     }
 }

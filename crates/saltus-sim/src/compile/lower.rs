@@ -39,6 +39,10 @@ pub(crate) enum Grid {
     /// Given points: index i is the cell from point i to point i+1; the first and last cells are
     /// open-ended.
     Points(Arc<[f64]>),
+    /// The points of a table that does not exist outside them, and the number of cells between them.
+    /// Cell 0 lies before the first point and the last cell behind the last one. A flow does not get
+    /// there, since it ends at the edge of the table; a jump may.
+    Within(Arc<[f64]>, usize),
 }
 
 impl Grid {
@@ -47,7 +51,15 @@ impl Grid {
         match self {
             Self::Whole => u.floor(),
             Self::Points(x) => (x.partition_point(|&p| p <= u).max(1) - 1) as f64,
+            Self::Within(x, inner) if x.last().is_some_and(|&last| u > last) => (inner + 1) as f64,
+            Self::Within(x, inner) => x.partition_point(|&p| p <= u).min(*inner) as f64,
         }
+    }
+
+    /// True if there is no value at `u`.
+    pub fn excludes(&self, u: f64) -> bool {
+        let Self::Within(_, inner) = self else { return false };
+        !(1.0..=*inner as f64).contains(&self.locate(u))
     }
 
     /// Lower edge of a cell.
@@ -56,6 +68,8 @@ impl Grid {
             Self::Whole => index,
             Self::Points(_) if index <= 0.0 => f64::NEG_INFINITY,
             Self::Points(x) => x[index as usize],
+            Self::Within(..) if index <= 1.0 => f64::NEG_INFINITY,
+            Self::Within(x, _) => x[(index as usize - 1).min(x.len() - 1)],
         }
     }
 
@@ -64,6 +78,8 @@ impl Grid {
         match self {
             Self::Whole => index + 1.0,
             Self::Points(x) => x.get(index as usize + 1).copied().unwrap_or(f64::INFINITY),
+            Self::Within(_, inner) if index >= *inner as f64 => f64::INFINITY,
+            Self::Within(x, _) => x[index as usize],
         }
     }
 }
@@ -94,6 +110,9 @@ impl Builder<'_> {
         let operands: Vec<Expr> = self.graph.operands(e).collect();
         let result = if operands.iter().any(|&o| self.varies(o)) { self.lower_node(e, node) } else { e };
         self.lowered.insert(e, result);
+        if result != e {
+            self.origins.entry(result).or_insert(e);
+        }
         result
     }
 
@@ -233,10 +252,11 @@ impl Builder<'_> {
     fn lower_table1(&mut self, e: Expr, t: TableId, x: Expr) -> Expr {
         let table = self.graph.table(t).clone();
         let (grid, cells) = cells(&table.x, table.interpolation, table.extrapolation);
-        let index = self.stair_switch(e, x, Grid::Points(grid));
+        let index = self.stair_switch(e, x, grid);
         let x = self.lower(x);
-        let base = |c: &Cell| if c.outside(&table) { f64::NAN } else { table.values[c.at] };
+        let base = |c: &Cell| if c.is_outside { f64::NAN } else { table.values[c.at] };
         let base = self.pick(cells.iter().map(base).collect(), index);
+        self.origins.insert(base, e);
         if table.interpolation == Interpolation::Hold {
             return base;
         }
@@ -255,8 +275,8 @@ impl Builder<'_> {
         let table = self.graph.table(t).clone();
         let (x_grid, x_cells) = cells(&table.x, table.interpolation, table.extrapolation);
         let (y_grid, y_cells) = cells(&table.y, table.interpolation, table.extrapolation);
-        let i = self.stair_switch(e, x, Grid::Points(x_grid));
-        let j = self.stair_switch(e, y, Grid::Points(y_grid));
+        let i = self.stair_switch(e, x, x_grid);
+        let j = self.stair_switch(e, y, y_grid);
         let width = self.graph.real(y_cells.len() as f64);
         let row = self.graph.intern(Node::Binary(Binary::Mul, i, width));
         let cell = self.graph.intern(Node::Binary(Binary::Add, row, j));
@@ -265,9 +285,9 @@ impl Builder<'_> {
             let values = x_cells.iter().flat_map(|a| y_cells.iter().map(move |b| pick(a, b))).collect();
             self.pick(values, cell)
         };
-        let outside = |a: &Cell, b: &Cell| a.outside(&table) || b.outside(&table);
-        let base = corner(&|a, b| if outside(a, b) { f64::NAN } else { at(a.at, b.at) });
+        let base = corner(&|a, b| if a.is_outside || b.is_outside { f64::NAN } else { at(a.at, b.at) });
         if table.interpolation == Interpolation::Hold {
+            self.origins.insert(base, e);
             return base;
         }
         let run = |c: &Cell, grid: &[f64]| c.next.map(|n| grid[n] - grid[c.at]);
@@ -286,6 +306,7 @@ impl Builder<'_> {
         });
         let from_x = corner(&|a, _| table.x[a.at]);
         let from_y = corner(&|_, b| table.y[b.at]);
+        self.origins.insert(base, e);
         let (x, y) = (self.lower(x), self.lower(y));
         let dx = self.graph.intern(Node::Binary(Binary::Sub, x, from_x));
         let dy = self.graph.intern(Node::Binary(Binary::Sub, y, from_y));
@@ -300,33 +321,58 @@ impl Builder<'_> {
 }
 
 /// One cell of a table's axis: the grid point it starts from, and the one its line leads to.
+#[derive(Default)]
 struct Cell {
     at: usize,
     next: Option<usize>,
+    /// Beyond the ends of a table that does not exist there.
+    is_outside: bool,
 }
 
-impl Cell {
-    /// True for the cells beyond the ends of a table that does not exist there.
-    fn outside(&self, table: &Table) -> bool {
-        self.next.is_none() && table.extrapolation == Extrapolation::Undefined
-    }
-}
-
-/// The switching points of an axis and the cells between them (one more than inner points).
-fn cells(x: &[f64], interpolation: Interpolation, extrapolation: Extrapolation) -> (Arc<[f64]>, Vec<Cell>) {
+/// The switching points of an axis and the cells between them.
+fn cells(x: &[f64], interpolation: Interpolation, extrapolation: Extrapolation) -> (Grid, Vec<Cell>) {
     let n = x.len();
-    if interpolation == Interpolation::Hold || n < 2 {
-        let grid: Arc<[f64]> = x.into();
-        return (grid, (0..n).map(|at| Cell { at, next: None }).collect());
-    }
-    let mut cells: Vec<Cell> = (0..n - 1).map(|at| Cell { at, next: Some(at + 1) }).collect();
-    let mut grid = x.to_vec();
-    if extrapolation == Extrapolation::Extend {
-        grid.pop();
+    let mut cells: Vec<Cell> = if interpolation == Interpolation::Hold || n < 2 {
+        (0..n).map(|at| Cell { at, ..Cell::default() }).collect()
     } else {
-        cells.insert(0, Cell { at: 0, next: None });
-        cells.push(Cell { at: n - 1, next: None });
-        grid.insert(0, f64::NEG_INFINITY);
+        (0..n - 1).map(|at| Cell { at, next: Some(at + 1), ..Cell::default() }).collect()
+    };
+    if extrapolation == Extrapolation::Undefined {
+        let inner = cells.len();
+        cells.insert(0, Cell { is_outside: true, ..Cell::default() });
+        cells.push(Cell { is_outside: true, ..Cell::default() });
+        return (Grid::Within(x.into(), inner), cells);
     }
-    (grid.into(), cells)
+    let mut grid = x.to_vec();
+    if cells.len() < n {
+        if extrapolation == Extrapolation::Extend {
+            grid.pop();
+        } else {
+            cells.insert(0, Cell::default());
+            cells.push(Cell { at: n - 1, ..Cell::default() });
+            grid.insert(0, f64::NEG_INFINITY);
+        }
+    }
+    (Grid::Points(grid.into()), cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_exist_from_the_first_point_to_the_last() {
+        for (interpolation, inner) in [(Interpolation::Linear, 2), (Interpolation::Hold, 3)] {
+            let (grid, cells) = cells(&[0.0, 1.0, 2.0], interpolation, Extrapolation::Undefined);
+            assert_eq!(cells.len(), inner + 2);
+            for (u, excluded) in [(-0.1, true), (0.0, false), (1.0, false), (2.0, false), (2.1, true)] {
+                let index = grid.locate(u);
+                assert_eq!((grid.excludes(u), cells[index as usize].is_outside), (excluded, excluded), "{u}");
+                assert!(grid.lower(index) <= u && u <= grid.upper(index), "{interpolation:?} {u}");
+            }
+            // Nothing is crossed where the table ends; from outside it is entered.
+            assert_eq!((grid.lower(1.0), grid.upper(inner as f64)), (f64::NEG_INFINITY, f64::INFINITY));
+            assert_eq!((grid.upper(0.0), grid.lower(inner as f64 + 1.0)), (0.0, 2.0));
+        }
+    }
 }

@@ -15,8 +15,9 @@ pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
 use crate::combination::Combination;
-use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
+use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A quantity whose sign is watched.
@@ -147,6 +148,8 @@ pub(crate) struct Code {
     /// Units that define atoms; each atom is in exactly one.
     pub guard_units: Vec<PlanBlock>,
     pub switches: Vec<Switch>,
+    /// What smooth expressions stand for, if they do not stand in the system as they are.
+    pub origins: HashMap<Expr, Expr>,
     pub rules: Vec<Rule>,
     /// Starting values of parameters, states and memories, by variable.
     pub starts: Vec<Option<Actions>>,
@@ -161,13 +164,43 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// Whether the declared domains of a combination hold for values of its atoms, told by slots.
+    /// Whether the domains of a combination that values of the flow do not tell hold for values of
+    /// its atoms, told by slots: declared ones, and those of tables.
     pub fn is_inside(&self, combination: &Combination, env: &[f64], value: impl Fn(u32) -> f64) -> bool {
         if !combination.has_domains {
             return true;
         }
-        let mut domains = combination.blocks.iter().flat_map(|&b| &self.blocks[b as usize].domains);
-        domains.all(|w| combination.satisfies(&w.formula, env, &value))
+        let mut blocks = combination.blocks.iter().map(|&b| &self.blocks[b as usize]);
+        blocks.all(|block| {
+            let mut ends = block.edges.iter().filter(|e| e.has_values_beyond);
+            block.domains.iter().all(|w| combination.satisfies(&w.formula, env, &value))
+                && ends.all(|e| {
+                    value(self.atoms[e.atom.index()].slot) >= 0.0 || !self.is_live(combination, env, e.node)
+                })
+        })
+    }
+
+    /// True if a function takes part in the equations or guards with the branches in force.
+    pub fn is_live(&self, combination: &Combination, env: &[f64], node: Expr) -> bool {
+        let blocks = combination.blocks.iter().map(|&b| &self.blocks[b as usize]);
+        let mut stack: Vec<Expr> = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
+        let mut seen = HashSet::new();
+        while let Some(e) = stack.pop() {
+            if e == node {
+                return true;
+            }
+            if !seen.insert(e) {
+                continue;
+            }
+            match self.graph.node(e) {
+                Node::Select(c, a, b) => match self.graph.node(c) {
+                    Node::Var(v, _) => stack.push(if env[v.index()] != 0.0 { a } else { b }),
+                    _ => stack.extend([a, b]),
+                },
+                _ => stack.extend(self.graph.operands(e)),
+            }
+        }
+        false
     }
 
     /// The code of the root (`None`) or of a mode.
