@@ -26,7 +26,13 @@ const KINDS: [(&str, VariableKind); 4] = [
 
 /// Runs the command.
 pub fn check(args: &CheckArgs) -> Outcome {
-    match run::load(&args.model).and_then(|model| model.options().map(|_| model)) {
+    let load = || {
+        let model = run::load(&args.model)?;
+        let checked = model.options()?.check();
+        checked.map_err(|error| Error::Run { place: None, error: error.into() })?;
+        Ok(model)
+    };
+    match load() {
         Ok(model) => {
             if args.json {
                 output::print_json(|j| Description::new(&model).json(j));

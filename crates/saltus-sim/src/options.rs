@@ -102,8 +102,11 @@ impl Options {
         self.events.unwrap_or(self.solver.methods()[0])
     }
 
-    /// Complains about the first option that makes no sense.
-    pub(crate) fn check(&self) -> Result<(), SimError> {
+    /// Complains about the first option that makes no sense, by itself or beside the others.
+    ///
+    /// # Errors
+    /// [`SimError::Option`] with the option and what it may be.
+    pub fn check(&self) -> Result<(), SimError> {
         let wrong = |what: String| Err(SimError::Option(what));
         if !(self.rtol.is_finite() && self.rtol >= 0.0 && self.rtol < 1.0) {
             return wrong(format!("the relative tolerance is {}; it must be from 0 to below 1", self.rtol));

@@ -92,3 +92,24 @@ fn many_cycles_are_not_followed_for_ever() {
     let json = folder.saltus(&["check", "m.salt", "--json"]).out;
     assert!(json.contains("\"zero_time_loops_complete\":false"), "{json}");
 }
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    for (setting, message) in [
+        ("gamma 0", "`gamma` needs a number above 0"),
+        ("gamma 1.5", "`gamma` needs a number between 0 and 1, not `1.5`"),
+        ("min_step 0", "`min_step` needs a number above 0"),
+        ("min_step 1; max_step 0.1", "the shortest step is 1, longer than the longest, 0.1"),
+        ("guard_tolerance 0", "`guard_tolerance` needs a number above 0"),
+        ("solver rk; events certified", "the solver rk cannot find events by certified"),
+        ("solver euler", "the solver euler needs the length of its steps"),
+    ] {
+        let folder =
+            Folder::with(&format!("model S {{ state x = 0; x' = 1; run {{ until 1; {setting} }} }}"));
+        for command in ["check", "run"] {
+            let answer = folder.saltus(&[command, "m.salt"]);
+            assert_eq!(answer.code, Some(1), "{command} {setting}: {}{}", answer.out, answer.err);
+            assert!(answer.err.contains(message), "{command} {setting}: {}", answer.err);
+        }
+    }
+}

@@ -249,11 +249,12 @@ fn variable(source: &mut impl AtomSource, v: VarId, positive: bool) -> Formula {
 fn compare(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Formula {
     for (left, right, relation) in [(a, b, relation), (b, a, relation.mirrored())] {
         let (left, right) = isolate(source, left, right);
-        let split = distribute(source.graph(), left, right, relation)
-            .or_else(|| square(source, left, right, relation));
-        if let Some((parts, conjunction)) = split {
+        if let Some((parts, conjunction)) = distribute(source.graph(), left, right, relation) {
             let parts = parts.into_iter().map(|(a, b, r)| compare(source, a, b, r)).collect();
             return if conjunction { Formula::and(parts) } else { Formula::or(parts) };
+        }
+        if let Some(formula) = square(source, left, right, relation) {
+            return formula;
         }
     }
     let (quantity, relation) = difference(source.graph(), a, b, relation);
@@ -291,17 +292,18 @@ fn isolate(source: &mut impl AtomSource, a: Expr, b: Expr) -> (Expr, Expr) {
     }
 }
 
-/// `sqrt(u) relation b` and `hypot(u, v) relation b` without the root, for a constant b.
-fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Option<Split> {
-    if source.varies(b) {
+/// `sqrt(u) relation b` and `hypot(u, v) relation b` without the root, for a constant b. Where the
+/// root does not exist neither the comparison nor its negation holds.
+fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) -> Option<Formula> {
+    if source.varies(b) || matches!(relation, Relation::Eq | Relation::Ne) {
         return None;
     }
     let g = source.graph();
-    let radicand = match g.node(a) {
-        Node::Unary(Unary::Sqrt, u) => u,
+    let (radicand, exists_everywhere) = match g.node(a) {
+        Node::Unary(Unary::Sqrt, u) => (u, is_never_negative(g, u)),
         Node::Binary(Binary::Hypot, u, v) => {
             let (u, v) = (g.intern(Node::Powi(u, 2)), g.intern(Node::Powi(v, 2)));
-            g.intern(Node::Binary(Binary::Add, u, v))
+            (g.intern(Node::Binary(Binary::Add, u, v)), true)
         }
         _ => return None,
     };
@@ -310,13 +312,34 @@ fn square(source: &mut impl AtomSource, a: Expr, b: Expr, relation: Relation) ->
         None => g.intern(Node::Powi(b, 2)),
     };
     let zero = g.real(0.0);
-    match relation {
-        Relation::Ge => Some((vec![(b, zero, Relation::Le), (radicand, squared, relation)], false)),
-        Relation::Gt => Some((vec![(b, zero, Relation::Lt), (radicand, squared, relation)], false)),
+    let exists = match exists_everywhere {
+        true => Formula::Constant(true),
+        false => compare(source, radicand, zero, Relation::Ge),
+    };
+    let by_squares = compare(source, radicand, squared, relation);
+    Some(match relation {
         Relation::Le | Relation::Lt => {
-            Some((vec![(b, zero, Relation::Ge), (radicand, squared, relation)], true))
+            Formula::and(vec![compare(source, b, zero, Relation::Ge), by_squares, exists])
         }
-        Relation::Eq | Relation::Ne => None,
+        _ => {
+            let below = if relation == Relation::Ge { Relation::Le } else { Relation::Lt };
+            let always = Formula::and(vec![compare(source, b, zero, below), exists]);
+            Formula::or(vec![always, by_squares])
+        }
+    })
+}
+
+/// True for sums and products of squares and the like: their sign needs no watching.
+fn is_never_negative(g: &Graph, e: Expr) -> bool {
+    match g.node(e) {
+        Node::Const(bits, _) => f64::from_bits(bits) >= 0.0,
+        Node::Powi(_, n) => n % 2 == 0,
+        Node::Unary(Unary::Abs | Unary::Exp | Unary::Sqrt, _) | Node::Binary(Binary::Hypot, ..) => true,
+        Node::Binary(Binary::Mul, a, b) if a == b => true,
+        Node::Binary(Binary::Add | Binary::Mul | Binary::Div, a, b) => {
+            is_never_negative(g, a) && is_never_negative(g, b)
+        }
+        _ => false,
     }
 }
 
