@@ -52,7 +52,7 @@ impl Runner<'_> {
         self.watch_atoms(&mut proofs.watches);
         let combination = self.combinations.get(self.current);
         if proofs.certifier.as_ref().is_none_or(|c| c.0 != self.current) {
-            let certifier = Certifier::new(&combination.plan, self.order, &combination.atom_slots);
+            let certifier = Certifier::new(&combination.whole_plan(), self.order, &combination.atom_slots);
             proofs.certifier = Some((self.current, certifier));
         }
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
@@ -104,8 +104,12 @@ impl Runner<'_> {
     fn watch_atoms(&mut self, watches: &mut Vec<Watch>) {
         watches.clear();
         for p in 0..self.signs.len() {
-            self.load_row(p, 1.0);
             let now = self.signs[p].now;
+            if self.combination().in_bank(p).is_some() && self.earliest[p] > 0.0 {
+                watches.push(Watch { sign: Sign::of(f64::from(now)), from_zero: false });
+                continue;
+            }
+            self.load_row(p, 1.0);
             let is_steady = now != 0 && now == sign_of(self.row[0]);
             let length = self.row_length(p);
             let sign =

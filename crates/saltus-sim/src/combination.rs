@@ -3,10 +3,10 @@
 //! A combination selects and orders code that exists already; entering a new one compiles nothing.
 
 use crate::compile::{AtomId, Code, Effect, Formula, Signs, SwitchKind, When};
+use crate::composer::Composer;
 use crate::error::SimError;
 use crate::guards::sign_of;
-use crate::stepping::{COMPOSED_ORDER, STATE_DEGREE};
-use saltus_expr::jet::{JetMachine, Jets};
+use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
 use std::collections::HashMap;
@@ -48,8 +48,9 @@ pub(crate) struct Combination {
     pub roots: usize,
     /// Reactions and transitions in the order of the walk.
     pub rules: Vec<u32>,
-    /// Active rules with an edge.
-    pub edges: Vec<u32>,
+    /// Positions in `rules` of each rule of the code, and of the rules that depend on more than atoms.
+    pub rule_positions: Vec<u32>,
+    pub volatile: Vec<u32>,
     /// Active rules with ticks.
     pub timed: Vec<u32>,
     /// Slots of active atoms that are no polynomials of states and time; they bound the step too.
@@ -65,7 +66,7 @@ pub(crate) struct Combination {
     /// The atoms and the signals they read, without derivatives.
     pub watching: FlowPlan,
     /// Composes the atoms with polynomials of the states; made when first needed.
-    composer: Option<JetMachine>,
+    pub composer: Option<Composer>,
     pub jets: Box<dyn Jets>,
     /// Active atoms; their positions here index signs and polynomials.
     pub atoms: Vec<AtomId>,
@@ -84,6 +85,11 @@ pub(crate) struct Combination {
     pub has_edges: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
+    /// Guards that are not part of the plan, and what composes those that matter.
+    pub crowd: Vec<PlanBlock>,
+    pub bank: Option<Bank>,
+    /// The function of the bank that each active atom is, `u32::MAX` for those of the plan.
+    pub banked: Vec<u32>,
     /// Jets computed with this combination.
     pub uses: u64,
     /// How many small flows this one is worth on the virtual machine.
@@ -99,6 +105,8 @@ pub(crate) struct Combinations {
     order: usize,
 }
 
+/// With so many polynomial guards, most are far from zero on any one step.
+const CROWD: usize = 16;
 /// Operations of a small flow.
 const SMALL_FLOW: u64 = 16;
 /// Combinations kept before the memory of earlier ones is dropped.
@@ -192,19 +200,23 @@ fn assemble(
     let mut guards: Vec<u32> = active().flat_map(|b| b.guards.iter().copied()).collect();
     guards.sort_unstable();
     guards.dedup();
-    let mut plan_blocks = sorted;
-    let flow_units = plan_blocks.len();
-    plan_blocks.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
-    let plan = FlowPlan { blocks: plan_blocks, states, time_slot: 0, slots: code.slots };
+    let flow_units = sorted.len();
+    let mut units = sorted;
+    units.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
+    let whole = FlowPlan { blocks: units, states, time_slot: 0, slots: code.slots };
+    whole.check().map_err(|fault| SimError::Internal(fault.to_string()))?;
+    let (plan, crowd) = set_crowd_apart(code, blocks, &whole, flow_units);
     let operations = plan.blocks.iter().map(|b| b.program.ops().len() as u64).sum::<u64>();
-    plan.check().map_err(|fault| SimError::Internal(fault.to_string()))?;
-    let jets = Box::new(JetMachine::new(&plan, order));
+    let machine = JetMachine::new(&plan, order);
+    let bank = (!crowd.is_empty()).then(|| Bank::new(&crowd, order, |slot| machine.degree(slot)));
+    let jets = Box::new(machine);
     let mut combination = Combination {
         blocks: blocks.clone(),
         tree: Vec::new(),
         roots: 0,
         rules: Vec::new(),
-        edges: Vec::new(),
+        rule_positions: Vec::new(),
+        volatile: Vec::new(),
         timed: Vec::new(),
         unbounded: Vec::new(),
         is_exact: false,
@@ -221,9 +233,12 @@ fn assemble(
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
         has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
-        reads: reads(&plan, code.slots),
-        watching: watching(&plan, flow_units),
+        reads: reads(&whole, code.slots),
+        watching: watching(&whole, flow_units),
         flow_units,
+        crowd,
+        bank,
+        banked: Vec::new(),
         composer: None,
         plan: Arc::new(plan),
         uses: 0,
@@ -234,6 +249,36 @@ fn assemble(
     combination.bound_degrees(code, order);
     combination.grow_tree(system, code, walk);
     Ok(combination)
+}
+
+/// Sets the guards of a crowd apart from a plan whose units from `flow_units` on are guards: those
+/// that are polynomials of states and time, so that they do not bound the step, and that nothing
+/// reads but the formulas of events.
+fn set_crowd_apart(
+    code: &Code,
+    blocks: &[u32],
+    whole: &FlowPlan,
+    flow_units: usize,
+) -> (FlowPlan, Vec<PlanBlock>) {
+    let polynomial = whole.polynomials();
+    let mut is_apart = polynomial;
+    let mut keep = |atom: AtomId| is_apart[code.atoms[atom.index()].slot as usize] = false;
+    for block in blocks.iter().map(|&b| &code.blocks[b as usize]) {
+        block.edges.iter().for_each(|e| keep(e.atom));
+        block.domains.iter().for_each(|w| w.formula.atoms(&mut keep));
+        for &s in &block.switches {
+            if let SwitchKind::Stair(atom, _) = code.switches[s as usize].kind {
+                keep(atom);
+            }
+        }
+    }
+    let (flow, guards) = whole.blocks.split_at(flow_units);
+    let (crowd, eager): (Vec<_>, Vec<_>) =
+        guards.iter().cloned().partition(|unit| unit.outputs.iter().all(|&s| is_apart[s as usize]));
+    if crowd.iter().map(|unit| unit.outputs.len()).sum::<usize>() < CROWD {
+        return (whole.clone(), Vec::new());
+    }
+    (FlowPlan { blocks: flow.iter().cloned().chain(eager).collect(), ..whole.clone() }, crowd)
 }
 
 /// Orders units so that each comes after those whose outputs it reads; the slot of a signal in a
@@ -310,17 +355,6 @@ fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
 }
 
 impl Combination {
-    /// The machine that composes the atoms with polynomials of the states.
-    pub fn composer(&mut self) -> &mut JetMachine {
-        self.composer.get_or_insert_with(|| {
-            // Polynomials of the states are composed to their full degree.
-            let machine = JetMachine::composing(&self.watching, COMPOSED_ORDER, STATE_DEGREE);
-            let degrees = self.atom_slots.iter().map(|&s| machine.degree(s).bound());
-            let order = degrees.map(|d| d.map_or(COMPOSED_ORDER, |d| d.min(COMPOSED_ORDER))).max();
-            JetMachine::composing(&self.watching, order.unwrap_or(0), STATE_DEGREE)
-        })
-    }
-
     /// Whether a formula holds for values of the atoms, told by their slots.
     pub fn satisfies(&self, formula: &Formula, env: &[f64], value: impl Fn(u32) -> f64) -> bool {
         formula.eval(env, &|a, relation| {
@@ -382,10 +416,76 @@ impl Combination {
         let degree = |slot: u32| self.jets.degree(slot).bound().map_or(order, |d| d.min(order));
         self.degree = self.plan.states.iter().map(|&(state, _)| degree(state)).max().unwrap_or(0);
         self.atom_slots = self.atoms.iter().map(|a| code.atoms[a.index()].slot).collect();
+        let functions = self.crowd.iter().flat_map(|unit| &unit.outputs).zip(0..);
+        let functions: HashMap<u32, u32> = functions.map(|(&slot, f)| (slot, f)).collect();
+        self.banked = self.atom_slots.iter().map(|s| functions.get(s).copied().unwrap_or(u32::MAX)).collect();
         let polynomial = self.plan.polynomials();
         self.unbounded = self.atom_slots.iter().copied().filter(|&s| !polynomial[s as usize]).collect();
         self.is_exact =
-            self.degree < order && self.atom_slots.iter().all(|&s| self.jets.degree(s).bound().is_some());
+            self.degree < order && (0..self.atoms.len()).all(|p| self.atom_degree(p).bound().is_some());
+    }
+
+    /// The function of the bank that an active atom is, if it is one of a crowd.
+    pub fn in_bank(&self, p: usize) -> Option<(&Bank, usize)> {
+        let function = *self.banked.get(p)?;
+        self.bank.as_ref().filter(|_| function != u32::MAX).map(|bank| (bank, function as usize))
+    }
+
+    /// Degree in time of an active atom.
+    fn atom_degree(&self, p: usize) -> Degree {
+        match self.in_bank(p) {
+            Some((bank, function)) => bank.degree(function),
+            None => self.jets.degree(self.atom_slots[p]),
+        }
+    }
+
+    /// Number of coefficients of an active atom's polynomial.
+    pub fn atom_length(&self, p: usize, order: usize) -> usize {
+        self.atom_degree(p).bound().map_or(order, |d| d.min(order)) + 1
+    }
+
+    /// Copies the coefficients of an active atom; those of a crowd must have been composed.
+    pub fn atom_row(&self, p: usize, out: &mut [f64]) {
+        match self.in_bank(p) {
+            Some((bank, function)) => bank.row(function, out),
+            None => self.jets.row(self.atom_slots[p], out),
+        }
+    }
+
+    /// Value and slope of each active atom, and a bound of what its other terms add up to 1 in units
+    /// of the jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
+    pub fn atom_bounds(&self) -> impl Iterator<Item = [f64; 3]> {
+        let bounds = self.bank.as_ref().map_or(&[][..], |bank| bank.bounds());
+        let atoms = self.banked.iter().zip(&self.atom_slots);
+        atoms.map(|(&f, &slot)| bounds.get(f as usize).copied().unwrap_or_else(|| self.jets.weights(slot)))
+    }
+
+    /// Composes atoms up to an order, as far as they belong to a crowd, and no others.
+    pub fn compose_atoms(&mut self, atoms: impl Iterator<Item = usize>, order: usize) {
+        let Some(bank) = &mut self.bank else { return };
+        bank.choose_none();
+        let functions = atoms.map(|p| self.banked[p]).filter(|&function| function != u32::MAX);
+        functions.for_each(|function| bank.choose(function as usize));
+        bank.compose(self.jets.as_ref(), order);
+    }
+
+    /// Bounds the guards of a crowd up to 1 in units of the jets.
+    pub fn survey(&mut self) {
+        let jets = self.jets.as_ref();
+        if let Some(bank) = &mut self.bank {
+            bank.survey(|slot| jets.weights(slot));
+        }
+    }
+
+    /// Evaluates the guards of a crowd at a point.
+    pub fn evaluate_crowd(&self, env: &mut [f64], scratch: &mut Vec<f64>) {
+        self.crowd.iter().for_each(|unit| unit.eval(env, scratch));
+    }
+
+    /// The plan with all guards in it.
+    pub fn whole_plan(&self) -> FlowPlan {
+        let blocks = self.plan.blocks.iter().chain(&self.crowd).cloned().collect();
+        FlowPlan { blocks, ..(*self.plan).clone() }
     }
 
     fn watch_block(&mut self, code: &Code, b: u32) {
@@ -393,10 +493,8 @@ impl Combination {
         for &r in &block.rules {
             let rule = &code.rules[r as usize];
             self.watch(Watch::Rule(r), |visit| rule.watched_atoms(visit));
-            match rule.when {
-                When::Edge { .. } => self.edges.push(r),
-                When::At(_) | When::After(_) | When::Every(_) | When::On(_) => self.timed.push(r),
-                When::Level(_) | When::Else(_) => {}
+            if matches!(rule.when, When::At(_) | When::After(_) | When::Every(_) | When::On(_)) {
+                self.timed.push(r);
             }
         }
         for (i, w) in block.invariants.iter().enumerate() {
@@ -447,6 +545,18 @@ impl Combination {
         }
         for root in 0..self.roots {
             self.walk_rules(root, &reactions);
+        }
+        self.rule_positions.resize(code.rules.len(), u32::MAX);
+        for (&r, position) in self.rules.iter().zip(0..) {
+            self.rule_positions[r as usize] = position;
+            let rule = &code.rules[r as usize];
+            let depends_on_atoms = match &rule.when {
+                When::Edge { formula, .. } => formula.reads_atoms_alone(),
+                _ => false,
+            };
+            if !depends_on_atoms || rule.effect != Effect::Reaction {
+                self.volatile.push(position);
+            }
         }
     }
 

@@ -34,7 +34,7 @@ impl Runner<'_> {
     }
 
     /// Scales are powers of two, so that scaling loses no bits.
-    fn set_scale(&mut self, scale: f64) {
+    pub fn set_scale(&mut self, scale: f64) {
         self.scale = power_of_two_above(scale);
     }
 
@@ -73,7 +73,7 @@ impl Runner<'_> {
         match self.choose_length(longest)? {
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
-                let length = self.limit_crowd(length);
+                let length = self.survey_guards(length)?;
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = proof.map_or(length, |(length, _)| length);
                 // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
@@ -89,6 +89,7 @@ impl Runner<'_> {
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }
+                self.learn_horizon();
             }
             None => {
                 let Some(length) = self.expand_low_order(remaining)? else {

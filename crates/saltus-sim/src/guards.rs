@@ -1,30 +1,20 @@
 //! Guards on the polynomial in force: their own polynomials, and the places where these are zero.
 
 use crate::compile::SwitchKind;
+use crate::crowd::Reach;
 use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
-use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
 
-/// A step is shortened so that not more guards than these may change on it.
-const CROWD: usize = 6;
-/// But not to less than this share.
+/// Guards of a crowd that are composed at a time: one vector.
+const TOGETHER: usize = 4;
+/// With many guards a step ends behind the first zero of any: most steps end at an event anyway, and
+/// what lies behind it need not be looked at. How far behind, as a multiple of the way to the zero.
+const BEHIND: f64 = 1.0625;
+/// But a step is not shortened to less than this share.
 const SHORTEST_SHARE: f64 = 1.0 / 64.0;
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
-
-/// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reach {
-    /// It loses less than half of its value.
-    Far,
-    /// It keeps its sign.
-    Steady,
-    /// Nothing is known.
-    Unknown,
-}
 
 /// Polynomials of the active atoms over the segment where they do not come from the jets.
 #[derive(Debug, Default)]
@@ -57,37 +47,90 @@ impl GivenRows {
 }
 
 impl Runner<'_> {
-    /// Isolates the zeros of all guards on the step.
+    /// Makes room for polynomials of the guards that do not come from the jets; any of them may change.
+    pub fn give_rows(&mut self, length: usize) {
+        self.given.reset(self.signs.len(), length);
+        self.earliest.clear();
+        self.earliest.resize(self.signs.len(), 0.0);
+    }
+
+    /// Isolates the zeros of all guards on the step, and shortens it if there are many guards.
     pub fn find_roots(&mut self, ratio: f64) {
         if self.method == EventMethod::Endpoint {
             self.end_roots(0.0);
             return;
         }
-        let mut far = self.given.length == 0;
-        for p in 0..self.combination().atoms.len() {
-            if self.given.length == 0 {
-                let reach = self.reach(p, ratio);
-                far &= reach == Reach::Far;
-                if reach != Reach::Unknown {
-                    continue;
-                }
+        let many = self.given.length == 0 && self.has_many_guards();
+        let mut candidates = self.candidates(ratio);
+        let mut end = f64::INFINITY;
+        for (k, &p) in candidates.iter().enumerate() {
+            let p = p as usize;
+            if many && self.earliest[p] > end * ratio {
+                break;
             }
-            self.load_row(p, ratio);
-            let length = self.row_length(p);
-            let (value, sign) = (self.row[0], self.signs[p]);
-            let steady = sign.now != 0 && sign.now == sign_of(value);
-            if steady && excludes_zero(&self.row[..length]) {
-                continue;
+            if !self.is_composed(p) {
+                let next = candidates[k..].iter().take(TOGETHER).map(|&p| p as usize);
+                self.combinations.get_mut(self.current).compose_atoms(next, self.order);
             }
-            self.atom_roots(p, length, steady);
+            let first = self.segment.roots.len();
+            self.guard_roots(p, ratio);
+            let zero =
+                self.segment.roots[first..].iter().map(|r| r.hi).filter(|&hi| hi > 0.0).reduce(f64::min);
+            if let Some(zero) = zero.filter(|_| many) {
+                end = end.min((BEHIND * zero).max(SHORTEST_SHARE));
+            }
         }
-        self.segment.is_far = far;
+        candidates.clear();
+        self.buffers.candidates = candidates;
         for k in 0..self.combination().switches.len() {
             let s = self.combination().switches[k];
             self.stair_roots(s, ratio);
         }
+        if end < self.segment.end {
+            self.segment.end = end;
+            self.segment.roots.retain(|root| root.lo <= end);
+        }
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         self.settle_all_signs();
+    }
+
+    /// The guards that may be zero on the step, of many the earliest first.
+    fn candidates(&mut self, ratio: f64) -> Vec<u32> {
+        let mut candidates = std::mem::take(&mut self.buffers.candidates);
+        let atoms = 0..self.signs.len() as u32;
+        let earliest = &self.earliest;
+        if self.given.length > 0 {
+            candidates.extend(atoms.filter(|&p| earliest[p as usize] < f64::INFINITY));
+        } else if self.has_many_guards() {
+            candidates.extend(atoms.filter(|&p| earliest[p as usize] <= ratio));
+            candidates.sort_by(|&p, &q| earliest[p as usize].total_cmp(&earliest[q as usize]));
+        } else {
+            self.segment.is_far = true;
+            for p in atoms {
+                let reach = self.reach(p as usize, ratio);
+                self.segment.is_far &= reach == Reach::Far;
+                if reach == Reach::Unknown {
+                    candidates.push(p);
+                }
+            }
+        }
+        candidates
+    }
+
+    /// True if the polynomial of an atom is there.
+    pub fn is_composed(&self, p: usize) -> bool {
+        self.given.length > 0 || self.combination().in_bank(p).is_none_or(|(bank, f)| bank.is_chosen(f))
+    }
+
+    /// Isolates the zeros of a guard on the step.
+    fn guard_roots(&mut self, p: usize, ratio: f64) {
+        self.load_row(p, ratio);
+        let length = self.row_length(p);
+        let (value, sign) = (self.row[0], self.signs[p]);
+        let steady = sign.now != 0 && sign.now == sign_of(value);
+        if !(steady && excludes_zero(&self.row[..length])) {
+            self.atom_roots(p, length, steady);
+        }
     }
 
     /// The step has begun: signs are those just after its start.
@@ -123,72 +166,6 @@ impl Runner<'_> {
         self.settle_all_signs();
     }
 
-    /// What the sizes of an atom's coefficients tell about it on a step of some units: up to one,
-    /// terms from order 2 on are at most their sum at 1 times the square; beyond, times the highest
-    /// power.
-    fn reach(&self, p: usize, ratio: f64) -> Reach {
-        if let Some(&earliest) = self.earliest.get(p) {
-            return if ratio < earliest { Reach::Steady } else { Reach::Unknown };
-        }
-        let combination = self.combination();
-        let slot = combination.atom_slots[p];
-        let [value, slope, rest] = combination.jets.weights(slot);
-        let sign = self.signs[p].now;
-        if sign == 0 || sign != sign_of(value) {
-            return Reach::Unknown;
-        }
-        let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, self.order as i32) };
-        let (change, bend) = (slope * ratio, rest * highest * (1.0 + MARGIN));
-        if change.abs() + bend < 0.5 * value.abs() {
-            return Reach::Far;
-        }
-        let approach = -f64::from(sign) * change;
-        let keeps = approach.max(0.0) + bend < value.abs() * (1.0 - MARGIN);
-        if keeps { Reach::Steady } else { Reach::Unknown }
-    }
-
-    /// Shortens a step on which many guards may change: most steps end at the first event, and what
-    /// lies behind it need not be looked at.
-    pub fn limit_crowd(&mut self, length: f64) -> f64 {
-        self.earliest.clear();
-        if self.signs.len() <= CROWD {
-            return length;
-        }
-        for p in 0..self.signs.len() {
-            let bound = self.earliest_change(p);
-            self.earliest.push(bound);
-        }
-        self.crowd.clone_from(&self.earliest);
-        let (_, &mut bound, _) = self.crowd.select_nth_unstable_by(CROWD, f64::total_cmp);
-        if bound < 1.0 - MARGIN {
-            (bound * self.scale).max(SHORTEST_SHARE * length).min(length)
-        } else {
-            length
-        }
-    }
-
-    /// A place, in units of the scale of the jets, before which an atom surely keeps its sign: up to
-    /// 1 the terms from order 2 on are at most their sum at 1 times the square. Beyond 1 nothing is
-    /// known unless it keeps its sign up to there.
-    fn earliest_change(&self, p: usize) -> f64 {
-        let combination = self.combination();
-        let [value, slope, rest] = combination.jets.weights(combination.atom_slots[p]);
-        let sign = self.signs[p].now;
-        if sign == 0 || sign != sign_of(value) {
-            return 0.0;
-        }
-        let approach = -f64::from(sign) * slope;
-        let room = value.abs() * (1.0 - MARGIN);
-        if approach.max(0.0) + rest < room {
-            return 1.0;
-        }
-        let root = (approach * approach + 4.0 * rest * room).sqrt();
-        // The positive root of rest r^2 + approach r - room, without cancellation.
-        let place =
-            if approach > 0.0 { 2.0 * room / (approach + root) } else { (root - approach) / (2.0 * rest) };
-        if place.is_nan() { 0.0 } else { place.min(1.0) * (1.0 - MARGIN) }
-    }
-
     /// Puts the polynomial of an atom over the unit of the segment into `row`.
     pub fn load_row(&mut self, p: usize, ratio: f64) {
         if self.given.length > 0 {
@@ -196,20 +173,19 @@ impl Runner<'_> {
             self.row[..row.len()].copy_from_slice(row);
             return;
         }
+        if !self.is_composed(p) {
+            self.combinations.get_mut(self.current).compose_atoms([p].into_iter(), self.order);
+        }
         let combination = self.combinations.get(self.current);
-        let slot = combination.atom_slots[p];
-        combination.jets.row(slot, &mut self.row);
-        let length = combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1;
-        polynomial::scale(&mut self.row[..length], ratio);
+        combination.atom_row(p, &mut self.row);
+        polynomial::scale(&mut self.row[..combination.atom_length(p, self.order)], ratio);
     }
 
     pub fn row_length(&self, p: usize) -> usize {
         if self.given.length > 0 {
             return self.given.length;
         }
-        let combination = self.combination();
-        let slot = combination.atom_slots[p];
-        combination.jets.degree(slot).bound().map_or(self.order, |d| d.min(self.order)) + 1
+        self.combination().atom_length(p, self.order)
     }
 
     /// Zeros of an atom. One that is zero by decree, or whose sign disagrees with its history by

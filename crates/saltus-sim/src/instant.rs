@@ -18,6 +18,8 @@ use saltus_num::roots::{Root, sign_after_zero};
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     pub roots: Vec<Root>,
+    /// Guards that may be zero on a step.
+    pub candidates: Vec<u32>,
     /// Rules of the round, in the order of the walk.
     fired: Vec<u32>,
     /// Transitions chosen for the round.
@@ -66,6 +68,7 @@ impl Runner<'_> {
         self.cross_kinks();
         loop {
             self.settle_switches()?;
+            self.stirred.stir(self.current, self.combinations.get(self.current), &self.signs);
             self.arm_edges();
             stop = stop.or_else(|| self.stop_condition());
             self.check_for_loop(rounds)?;
@@ -98,7 +101,11 @@ impl Runner<'_> {
         }
         let Self { code, is_changed, buffers, .. } = self;
         buffers.dormant.retain(|a| !code.atoms[a.index()].depends.iter().any(|&d| is_changed[d as usize]));
-        self.evaluate_unsettled();
+        if self.evaluated == Some(self.current) {
+            self.evaluate_changed();
+        } else {
+            self.evaluate_unsettled();
+        }
         self.refresh_signs();
         self.clear_changed();
     }
@@ -117,18 +124,24 @@ impl Runner<'_> {
     fn refresh_signs(&mut self) {
         let combination = self.combinations.get(self.current);
         self.signs.resize(combination.atoms.len(), Signs::UNREAD);
+        let dependents = self.changed.iter().flat_map(|&slot| &self.code.dependents[slot as usize]);
+        for position in dependents.map(|atom| combination.position[atom.index()]) {
+            if let Some(sign) = self.signs.get_mut(position as usize) {
+                *sign = Signs::UNREAD;
+            }
+        }
         let mut undecided = false;
-        for (p, atom) in combination.atoms.iter().enumerate() {
-            let atom = &self.code.atoms[atom.index()];
+        for (p, &slot) in combination.atom_slots.iter().enumerate() {
             let sign = &mut self.signs[p];
-            let is_known =
-                *sign != Signs::UNREAD && !atom.depends.iter().any(|&d| self.is_changed[d as usize]);
+            let is_known = *sign != Signs::UNREAD;
             if is_known && (sign.now != 0 || self.segment.valid) {
                 continue;
             }
-            let value = self.env[atom.slot as usize];
+            if !is_known && let Some((bank, function)) = combination.in_bank(p) {
+                combination.crowd[bank.unit(function)].eval(&mut self.env, &mut self.scratch);
+            }
+            let value = self.env[slot as usize];
             if !is_known && value.is_nan() {
-                *sign = Signs::UNREAD;
                 continue;
             }
             let now = if is_known { 0 } else { sign_of(value) };
@@ -144,12 +157,17 @@ impl Runner<'_> {
     /// jets.
     fn decide_zeros(&mut self) {
         self.refresh_jets();
-        let combination = self.combinations.get(self.current);
-        for (p, atom) in combination.atoms.iter().enumerate() {
-            if self.signs[p] == (Signs { now: 0, ..Signs::UNREAD }) {
-                let slot = self.code.atoms[atom.index()].slot;
-                combination.jets.row(slot, &mut self.row);
-                self.signs[p].after = sign_after_zero(&self.row[1..]).value() as i8;
+        let Runner { combinations, signs, row, .. } = self;
+        let combination = combinations.get_mut(self.current);
+        let is_open = |signs: Signs| signs == Signs { now: 0, ..Signs::UNREAD };
+        // The slope mostly decides.
+        for order in [1, self.order] {
+            combination.compose_atoms((0..signs.len()).filter(|&p| is_open(signs[p])), order);
+            for (p, signs) in signs.iter_mut().enumerate().filter(|(_, s)| is_open(**s)) {
+                combination.atom_row(p, row);
+                if row[1] != 0.0 || order == self.order {
+                    signs.after = sign_after_zero(&row[1..]).value() as i8;
+                }
             }
         }
     }
@@ -185,13 +203,18 @@ impl Runner<'_> {
 
     /// Sets the flags of edges whose formula is not true.
     fn arm_edges(&mut self) {
-        for k in 0..self.combination().edges.len() {
-            let r = self.combination().edges[k] as usize;
+        for k in 0..self.stirred.positions().len() {
+            let r = self.stirred_rule(k) as usize;
             let When::Edge { formula, .. } = &self.code.rules[r].when else { continue };
             if !self.armed[r] && !self.holds(formula) {
                 self.armed[r] = true;
             }
         }
+    }
+
+    /// One of the rules that the instant looks at.
+    fn stirred_rule(&self, k: usize) -> u32 {
+        self.combination().rules[self.stirred.positions()[k] as usize]
     }
 
     /// Chooses the transitions of the round and collects its reactions; false if there are none.
@@ -201,8 +224,8 @@ impl Runner<'_> {
         for root in 0..self.combination().roots {
             self.choose_in(root, forced);
         }
-        for k in 0..self.combination().rules.len() {
-            let r = self.combination().rules[k];
+        for k in 0..self.stirred.positions().len() {
+            let r = self.stirred_rule(k);
             let fires = match self.code.rules[r as usize].effect {
                 Effect::Reaction => self.occurs(r),
                 Effect::Transition { .. } => self.buffers.chosen.contains(&r),
@@ -639,10 +662,10 @@ impl Runner<'_> {
                 }
             }
         }
-        if let Some(p) = (0..self.signs.len()).find(|&p| {
-            let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
-            self.env[slot as usize].is_nan()
-        }) {
+        // Guards of a crowd are not evaluated here; they are looked at when the flow is expanded.
+        let combination = self.combination();
+        let undefined = |&p: &usize| self.env[combination.atom_slots[p] as usize].is_nan();
+        if let Some(p) = (0..self.signs.len()).filter(|&p| combination.in_bank(p).is_none()).find(undefined) {
             return Err(explain::undefined_guard(self, p));
         }
         Ok(())
@@ -716,9 +739,10 @@ impl Runner<'_> {
 
     /// Time is about to pass: flags and ticks of the instant are over.
     fn pass_time(&mut self) {
-        for k in 0..self.combination().edges.len() {
-            self.pass_edge(self.combination().edges[k]);
+        for k in 0..self.stirred.positions().len() {
+            self.pass_edge(self.stirred_rule(k));
         }
+        self.stirred.settle(self.current, &self.signs);
         self.pass_ticks();
         if self.segment.valid {
             for signs in &mut self.signs {

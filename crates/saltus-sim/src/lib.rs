@@ -5,6 +5,8 @@
 mod certify;
 mod combination;
 mod compile;
+mod composer;
+mod crowd;
 mod error;
 mod expand;
 mod explain;
@@ -21,6 +23,7 @@ mod report;
 mod runner;
 mod segment;
 mod stepping;
+mod stir;
 mod switches;
 mod timers;
 mod trace;

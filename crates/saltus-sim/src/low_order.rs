@@ -65,6 +65,7 @@ impl Runner<'_> {
     fn place_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
         self.set_on_line(x, f, bend, h);
         self.evaluate_plan();
+        self.combinations.get(self.current).evaluate_crowd(&mut self.env, &mut self.scratch);
     }
 
     fn set_on_line(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
@@ -91,7 +92,7 @@ impl Runner<'_> {
         let middle = values(self);
         self.place_line(x, f, &vec![0.0; x.len()], 0.0);
         let start = values(self);
-        self.given.reset(slots.len(), 3);
+        self.give_rows(3);
         for i in 0..slots.len() {
             let (a, m, b) = (start[i], middle[i], end[i]);
             self.given.row_mut(i).copy_from_slice(&[a, 4.0 * m - 3.0 * a - b, 2.0 * (a - 2.0 * m + b)]);

@@ -11,6 +11,7 @@
 use crate::certify::Proofs;
 use crate::combination::{Combination, Combinations};
 use crate::compile::{self, Actions, Code, Formula, Scalar, Signs};
+use crate::crowd::Horizon;
 use crate::error::SimError;
 use crate::guards::GivenRows;
 use crate::locate::Located;
@@ -20,6 +21,7 @@ use crate::random::Random;
 use crate::report::{Change, Ending, Event, Note, Run, Stamp, Stats, Status};
 use crate::segment::Segment;
 use crate::stepping::{COMPOSED_ORDER, Stepper};
+use crate::stir::Stirred;
 use crate::timers::Timer;
 use crate::trace::Trace;
 use crate::zeno::ZenoWatch;
@@ -82,6 +84,9 @@ pub(crate) struct Runner<'s> {
     /// Slots changed in this instant.
     pub changed: Vec<u32>,
     pub is_changed: Vec<bool>,
+    /// The combination whose units were evaluated at the present values, but for those changed.
+    pub evaluated: Option<usize>,
+    pub stirred: Stirred,
     pub finder: RootFinder,
     pub chain: SturmChain,
     pub scratch: Vec<f64>,
@@ -93,7 +98,7 @@ pub(crate) struct Runner<'s> {
     /// For each active atom a place on the step before which it keeps its sign; empty if there are
     /// few atoms.
     pub earliest: Vec<f64>,
-    pub crowd: Vec<f64>,
+    pub horizon: Horizon,
     pub random: Random,
     pub zeno: ZenoWatch,
     pub last_event_time: f64,
@@ -230,6 +235,8 @@ impl<'s> Runner<'s> {
             jets_fresh: false,
             changed: Vec::new(),
             is_changed: vec![false; code.slots],
+            evaluated: None,
+            stirred: Stirred::default(),
             finder: RootFinder::default(),
             chain: SturmChain::default(),
             scratch: Vec::new(),
@@ -237,7 +244,7 @@ impl<'s> Runner<'s> {
             row: vec![0.0; (order + 1).max(COMPOSED_ORDER + 1)],
             given: GivenRows::default(),
             earliest: Vec::new(),
-            crowd: Vec::new(),
+            horizon: Horizon::default(),
             random: Random::new(options.seed),
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,
@@ -367,6 +374,7 @@ impl<'s> Runner<'s> {
         self.instant()?;
         loop {
             if !self.segment.valid {
+                self.evaluated = None;
                 match self.stepper {
                     None => self.expand()?,
                     Some(_) => self.expand_by_values()?,

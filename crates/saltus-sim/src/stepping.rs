@@ -14,6 +14,7 @@
 
 use crate::combination::Combination;
 use crate::compile::{Code, Signs};
+use crate::composer::Composer;
 use crate::gradient::{Gradients, Place};
 use crate::guards::sign_of;
 use crate::method::{EventMethod, GuardForm, Solver};
@@ -21,7 +22,6 @@ use crate::options::Options;
 use crate::report::{Ending, Stats};
 use crate::runner::Runner;
 use crate::segment::Crossing;
-use saltus_expr::jet::Jets;
 use saltus_num::roots::outweighs;
 use saltus_solve::adams::{Adams, AdamsOptions};
 use saltus_solve::fixed::{Euler, Rk4};
@@ -37,6 +37,9 @@ pub(crate) const COMPOSED_ORDER: usize = 24;
 const APPROACH: f64 = 0.9;
 /// Attempts at one step.
 const ATTEMPTS: u32 = 200;
+/// Guards of a crowd are composed unless they keep their sign on a motion so many times as far, and a
+/// little for rounding.
+const TWICE: f64 = 2.0 + 1e-12;
 /// Guards keep this many times the expected gap between prediction and step as a distance.
 const SAFETY: f64 = 3.0;
 
@@ -169,6 +172,7 @@ impl Runner<'_> {
         if self.options.guards == GuardForm::Appended {
             // A guard that is a state goes its own way until the flow jumps or a step is cut.
             let is_whole = !stepper.restart && self.segment.cursor == self.segment.end;
+            combination.evaluate_crowd(&mut self.env, &mut self.scratch);
             let own = if is_whole { stepper.integrator.states().get(states.len()..) } else { None };
             match own {
                 Some(own) => stepper.point.extend_from_slice(own),
@@ -340,6 +344,9 @@ impl Runner<'_> {
 
     /// True if a guard keeps its sign on the step even if it moves twice as far as predicted.
     fn is_far(&self, p: usize) -> bool {
+        if self.earliest[p] == f64::INFINITY {
+            return true;
+        }
         let row = self.given.row(p);
         let others: f64 = row[1..].iter().map(|c| c.abs()).sum();
         let sign = self.signs[p].now;
@@ -373,17 +380,20 @@ impl Runner<'_> {
     /// True if all guards have at a point the sign they have now; no equation of the flow is
     /// evaluated unless a guard reads it.
     fn keeps_signs_at(&mut self, x: &[f64]) -> bool {
-        let combination = self.combinations.get(self.current);
+        let mut composer = self.take_composer();
         let mut saved = std::mem::take(&mut self.saved);
         saved.clear();
         saved.extend_from_slice(&self.env);
         self.env[0] = self.segment.time_of(1.0);
+        let Runner { combinations, env, scratch, signs, .. } = self;
+        let combination = combinations.get(self.current);
         for (&(slot, _), &x) in combination.plan.states.iter().zip(x) {
-            self.env[slot as usize] = x;
+            env[slot as usize] = x;
         }
-        combination.watching.eval(&mut self.env, &mut self.scratch);
-        let slots = combination.atom_slots.iter().zip(&self.signs);
-        let keeps = slots.into_iter().all(|(&slot, signs)| sign_of(self.env[slot as usize]) == signs.now);
+        let value = composer.evaluate(combination, env, scratch);
+        let keeps = signs.iter().enumerate().all(|(p, signs)| sign_of(value(p)) == signs.now);
+        drop(value);
+        self.combinations.get_mut(self.current).composer = Some(composer);
         self.env.copy_from_slice(&saved);
         self.saved = saved;
         keeps
@@ -411,7 +421,7 @@ impl Runner<'_> {
     /// The guards on the prediction are states of their own.
     fn append_guards(&mut self, prediction: &StatePolynomials) {
         let states = self.segment.states;
-        self.given.reset(self.signs.len(), prediction.orders());
+        self.give_rows(prediction.orders());
         for k in 0..prediction.orders() {
             for (p, &c) in prediction.row(k)[states..].iter().enumerate() {
                 self.given.row_mut(p)[k] = c;
@@ -421,9 +431,10 @@ impl Runner<'_> {
 
     /// The guards on the prediction as if they were linear.
     fn linearise_guards(&mut self, gradients: &mut Gradients, prediction: &StatePolynomials) {
-        let Runner { combinations, env, given, .. } = self;
+        self.give_rows(prediction.orders().max(2));
+        let Runner { combinations, env, given, scratch, .. } = self;
+        combinations.get(self.current).evaluate_crowd(env, scratch);
         let at = Place { combination: combinations.get(self.current), env };
-        given.reset(self.signs.len(), prediction.orders().max(2));
         for (p, &slot) in at.combination.atom_slots.iter().enumerate() {
             given.row_mut(p)[0] = env[slot as usize];
             for k in 1..prediction.orders() {
@@ -433,16 +444,31 @@ impl Runner<'_> {
         }
     }
 
-    /// The guards on the segment's polynomials.
+    /// The guards on the segment's polynomials. Those of a crowd that keep their sign even if they
+    /// move twice as far as the polynomials of the states allow are left out.
     fn compose_guards(&mut self) {
-        let combination = self.combinations.get_mut(self.current);
-        let composer = combination.composer();
-        composer.compose(&self.env, self.segment.h, &self.segment.coefficients);
-        self.given.reset(self.signs.len(), composer.order() + 1);
-        for p in 0..self.signs.len() {
-            let slot = combination.atom_slots[p];
-            combination.composer().row(slot, self.given.row_mut(p));
+        let mut composer = self.take_composer();
+        self.give_rows(composer.length());
+        let Runner { combinations, signs, segment, given, earliest, env, method, .. } = self;
+        let combination = combinations.get_mut(self.current);
+        let everything = *method == EventMethod::Printed;
+        let may_change = |p: usize, [value, slope, rest]: [f64; 3]| {
+            let sign = signs[p].now;
+            let is_far = sign != 0 && sign == sign_of(value) && value.abs() > TWICE * (slope.abs() + rest);
+            everything || !is_far
+        };
+        composer.compose(&combination.banked, (env, segment.h), &segment.coefficients, may_change);
+        for (p, earliest) in earliest.iter_mut().enumerate() {
+            if !composer.row(combination, p, given.row_mut(p)) {
+                *earliest = f64::INFINITY;
+            }
         }
+        combination.composer = Some(composer);
+    }
+
+    fn take_composer(&mut self) -> Composer {
+        let combination = self.combinations.get_mut(self.current);
+        combination.composer.take().unwrap_or_else(|| Composer::new(combination))
     }
 
     /// Figure 5 of Esposito and Kumar as it is printed: the first root of the linearised guards less

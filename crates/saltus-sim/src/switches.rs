@@ -19,6 +19,26 @@ impl Runner<'_> {
     pub fn evaluate_unsettled(&mut self) {
         let combination = self.combinations.get(self.current);
         combination.plan.eval(&mut self.env, &mut self.scratch);
+        self.evaluated = Some(self.current);
+        self.stats.rhs_evals += 1;
+        self.is_unsettled = true;
+    }
+
+    /// Evaluates the units that read, also through others, what has changed.
+    pub fn evaluate_changed(&mut self) {
+        let first = self.changed.len();
+        let combination = self.combinations.get(self.current);
+        for block in &combination.plan.blocks {
+            if block.inputs.iter().any(|&slot| self.is_changed[slot as usize]) {
+                block.eval(&mut self.env, &mut self.scratch);
+                for &slot in &block.outputs {
+                    if !std::mem::replace(&mut self.is_changed[slot as usize], true) {
+                        self.changed.push(slot);
+                    }
+                }
+            }
+        }
+        self.changed.drain(first..).for_each(|slot| self.is_changed[slot as usize] = false);
         self.stats.rhs_evals += 1;
         self.is_unsettled = true;
     }
@@ -63,6 +83,7 @@ impl Runner<'_> {
             return;
         }
         self.disturb();
+        self.combinations.get(self.current).evaluate_crowd(&mut self.env, &mut self.scratch);
         for p in (0..self.signs.len()).filter(|&p| self.signs[p].now != 0).collect::<Vec<_>>() {
             let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
             self.signs[p] = Signs::steady(sign_of(self.env[slot as usize]));

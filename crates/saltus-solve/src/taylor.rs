@@ -8,7 +8,7 @@ use std::f64::consts::LN_2;
 /// Share of the estimated step that is taken.
 const SAFETY: f64 = 0.9;
 
-/// The order for a relative tolerance: 3 and one and a half for every digit, within 12 and 24.
+/// The order for a relative tolerance: 3 and one and a half for every digit, within 8 and 24.
 ///
 /// Jorba and Zou's optimum counts only the work of the recurrences; each step also costs a step
 /// size, an evaluation and the guards, which makes longer steps of a higher order cheaper.
@@ -20,7 +20,7 @@ const SAFETY: f64 = 0.9;
 /// ```
 pub fn order_for(rtol: f64) -> usize {
     let digits = -rtol.max(f64::EPSILON).log10();
-    ((3.0 + 1.5 * digits).round() as usize).clamp(12, 24)
+    ((3.0 + 1.5 * digits).round() as usize).clamp(8, 24)
 }
 
 /// Tolerances of the local error.

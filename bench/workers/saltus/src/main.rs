@@ -3,8 +3,10 @@
 //! Each line of standard input asks `problem tolerance repetitions`; each line of the answer is one
 //! JSON object with the processor seconds of all repetitions and the final state of the last one.
 //! `compile` is what preparing took: reading the text and making its code. With `:call` after the
-//! problem each repetition also makes the code, as a first call does. The argument `--vm` forbids
-//! native code, which is otherwise used from the first step on; `--order N` fixes the order.
+//! problem each repetition also makes the code, as a first call does; with `:adams` or `:rk` another
+//! solver is used, with `:interpolation`, `:certified` and so on another event method. What follows
+//! the repetitions are starting values, `name=value`. The argument `--vm` forbids native code, which
+//! is otherwise used from the first step on; `--order N` fixes the order.
 
 use cpu_time::ProcessTime;
 use saltus_model::{HybridSystem, VariableKind};
@@ -35,6 +37,7 @@ fn model_text(problem: &str) -> Option<&'static str> {
         "figure_eight" => include_str!("../../../models/figure_eight.salt"),
         "linear" => include_str!("../../../models/linear.salt"),
         "ball" => include_str!("../../../models/ball.salt"),
+        "cars" => include_str!("../../../../reproduce/bumper_cars.salt"),
         _ => return None,
     })
 }
@@ -82,10 +85,20 @@ fn final_states(system: &HybridSystem, run: &Run) -> String {
     format!("[{}]", numbers.join(","))
 }
 
+/// Sets a solver or event method by its name.
+fn set_method(options: &mut Options, name: &str) -> Result<(), String> {
+    if let Ok(solver) = name.parse() {
+        options.solver = solver;
+    } else {
+        options.events = Some(name.parse().map_err(|_| format!("no method `{name}`"))?);
+    }
+    Ok(())
+}
+
 fn answer(line: &str, settings: Settings, known: &mut HashMap<String, Prepared>) -> Result<String, String> {
     let mut words = line.split_whitespace();
-    let word = words.next().ok_or("no problem")?;
-    let (problem, is_call) = word.strip_suffix(":call").map_or((word, false), |problem| (problem, true));
+    let mut names = words.next().ok_or("no problem")?.split(':');
+    let problem = names.next().ok_or("no problem")?;
     let tolerance: f64 = words.next().and_then(|w| w.parse().ok()).ok_or("no tolerance")?;
     let repeat: usize = words.next().and_then(|w| w.parse().ok()).ok_or("no repetitions")?;
     let key = format!("{problem} {tolerance:e}");
@@ -94,6 +107,18 @@ fn answer(line: &str, settings: Settings, known: &mut HashMap<String, Prepared>)
     }
     let Prepared { system, simulator, options, compile_seconds } =
         known.get_mut(&key).ok_or("unknown problem")?;
+    let mut options = options.clone();
+    let mut is_call = false;
+    for name in names {
+        match name {
+            "call" => is_call = true,
+            _ => set_method(&mut options, name)?,
+        }
+    }
+    for word in words {
+        let (name, value) = word.split_once('=').ok_or("a starting value is name=value")?;
+        options.set.push((name.into(), value.parse().map_err(|_| format!("{word} is no number"))?));
+    }
     let (cpu, run) = if is_call {
         time(repeat, || simulate(system, Options { native_after: Some(1000), ..options.clone() }))?
     } else {

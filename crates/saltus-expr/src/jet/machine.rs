@@ -7,13 +7,11 @@
 //! Memory is one arena: a copy of the environment, time, the matrix of states, then for each group
 //! its rows (`[row][order][lane]`) and locks (`[lock][lane]`).
 
-use super::lanes::{self, Order};
 use super::lower::Lowered;
+use super::rows::Rows;
 use super::schedule::Schedule;
 use super::{Degree, JetLayout, Jets, Place};
 use crate::plan::FlowPlan;
-use crate::program::Reg;
-use crate::vm;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -52,14 +50,27 @@ pub struct JetMachine {
 
 #[derive(Clone, Debug)]
 struct Group {
-    lowered: Arc<Lowered>,
+    rows: Rows,
     level: u32,
-    lanes: usize,
-    base: usize,
-    locks: usize,
     members: Vec<usize>,
     /// Sources of the input rows, `[input][lane]`.
     sources: Vec<Place>,
+}
+
+impl Group {
+    fn gather(&self, arena: &mut [f64], k: usize) {
+        let Rows { lowered, lanes, .. } = &self.rows;
+        for input in 0..lowered.inputs {
+            if !lowered.degrees[input].reaches(k) {
+                continue;
+            }
+            let to = self.rows.row(input) + k * lanes;
+            let sources = &self.sources[input * lanes..(input + 1) * lanes];
+            for (lane, source) in sources.iter().enumerate() {
+                arena[to + lane] = arena[source.at(k)];
+            }
+        }
+    }
 }
 
 impl JetMachine {
@@ -126,14 +137,14 @@ impl JetMachine {
     fn advance_orders(&mut self, mut place_states: impl FnMut(&mut Self, usize)) {
         let span = self.layout.order + 1;
         for group in &self.groups {
-            group.gather(&mut self.arena, span, 0);
-            group.start(&mut self.arena, span);
+            group.gather(&mut self.arena, 0);
+            group.rows.start(&mut self.arena);
         }
         for k in 1..span {
             place_states(self, k);
             for group in &self.groups {
-                group.gather(&mut self.arena, span, k);
-                group.advance(&mut self.arena, span, k, self.inverses[k]);
+                group.gather(&mut self.arena, k);
+                group.rows.advance(&mut self.arena, k, self.inverses[k]);
             }
         }
     }
@@ -154,12 +165,15 @@ impl JetMachine {
         for (position, block) in self.schedule.blocks.iter().enumerate() {
             let key = (block.level, Arc::as_ptr(&block.lowered));
             let index = *known.entry(key).or_insert_with(|| {
-                self.groups.push(Group {
+                let rows = Rows {
                     lowered: Arc::clone(&block.lowered),
-                    level: block.level,
                     lanes: 0,
+                    span: self.layout.order + 1,
                     base: 0,
-                    locks: 0,
+                };
+                self.groups.push(Group {
+                    rows,
+                    level: block.level,
                     members: Vec::new(),
                     sources: Vec::new(),
                 });
@@ -194,19 +208,18 @@ impl JetMachine {
         let mut end = layout.states_base + span * layout.states_stride;
         for group in &mut self.groups {
             let lanes = group.members.len();
-            (group.lanes, group.base) = (lanes, end);
-            group.locks = group.base + group.lowered.rows() * span * lanes;
-            end = group.locks + group.lowered.locks.len() * lanes;
+            (group.rows.lanes, group.rows.base) = (lanes, end);
+            end = group.rows.end();
             for (lane, &member) in group.members.iter().enumerate() {
-                for (&slot, row) in plan.blocks[member].outputs.iter().zip(&group.lowered.outputs) {
-                    let base = group.base + row.index() * span * lanes + lane;
+                for (&slot, row) in plan.blocks[member].outputs.iter().zip(&group.rows.lowered.outputs) {
+                    let base = group.rows.row(row.index()) + lane;
                     layout.places[slot as usize] = place(slot as usize, base, lanes);
                 }
             }
         }
         for group in &mut self.groups {
             group.sources.clear();
-            for input in 0..group.lowered.inputs {
+            for input in 0..group.rows.lowered.inputs {
                 let slots = group.members.iter().map(|&m| plan.blocks[m].inputs[input]);
                 group.sources.extend(slots.map(|slot| layout.places[slot as usize]));
             }
@@ -217,7 +230,7 @@ impl JetMachine {
         self.arena.clear();
         self.arena.resize(end, 0.0);
         for group in &self.groups {
-            group.fill_constants(&mut self.arena, span);
+            group.rows.fill_constants(&mut self.arena);
         }
     }
 
@@ -258,70 +271,5 @@ impl Jets for JetMachine {
 
     fn arena(&self) -> &[f64] {
         &self.arena
-    }
-}
-
-impl Group {
-    fn row(&self, row: usize, span: usize) -> usize {
-        self.base + row * span * self.lanes
-    }
-
-    fn fill_constants(&self, arena: &mut [f64], span: usize) {
-        for (i, &constant) in self.lowered.constants.iter().enumerate() {
-            let base = self.row(self.lowered.inputs + i, span);
-            arena[base..base + self.lanes].fill(constant);
-        }
-    }
-
-    fn gather(&self, arena: &mut [f64], span: usize, k: usize) {
-        for input in 0..self.lowered.inputs {
-            if !self.lowered.degrees[input].reaches(k) {
-                continue;
-            }
-            let to = self.row(input, span) + k * self.lanes;
-            let sources = &self.sources[input * self.lanes..(input + 1) * self.lanes];
-            for (lane, source) in sources.iter().enumerate() {
-                arena[to + lane] = arena[source.at(k)];
-            }
-        }
-    }
-
-    /// Order 0: the values of all rows, then the locks.
-    fn start(&self, arena: &mut [f64], span: usize) {
-        let tables = &self.lowered.tables;
-        let first = self.lowered.first_node();
-        for (i, node) in self.lowered.nodes.iter().enumerate() {
-            let Some(op) = node.start else { continue };
-            let to = self.row(first + i, span);
-            for lane in 0..self.lanes {
-                let value = |r: Reg| arena[self.row(r.index(), span) + lane];
-                arena[to + lane] = vm::apply(op, |t| &tables[t as usize], value);
-            }
-        }
-        for (i, lock) in self.lowered.locks.iter().enumerate() {
-            for lane in 0..self.lanes {
-                let value = |r: Reg| arena[self.row(r.index(), span) + lane];
-                let number = lock.evaluate(|t| &tables[t as usize], value);
-                arena[self.locks + i * self.lanes + lane] = number;
-            }
-        }
-    }
-
-    fn advance(&self, arena: &mut [f64], span: usize, k: usize, inverse_order: f64) {
-        let (rows, locks) = arena[self.base..].split_at_mut(self.locks - self.base);
-        let order = Order { k, inverse: inverse_order, span, lanes: self.lanes };
-        let mut lane = 0;
-        while lane + 8 <= self.lanes {
-            lanes::advance::<[f64; 8]>(&self.lowered, rows, locks, order, lane);
-            lane += 8;
-        }
-        while lane + 4 <= self.lanes {
-            lanes::advance::<[f64; 4]>(&self.lowered, rows, locks, order, lane);
-            lane += 4;
-        }
-        while lane < self.lanes {
-            lanes::advance::<f64>(&self.lowered, rows, locks, order, lane);
-            lane += 1;
-        }
     }
 }

@@ -8,20 +8,24 @@
 //! The pieces: [`Degree`] bounds the degree in time of each row, so what is known to be zero is not
 //! computed; [`Lowered`] is a program rewritten into rows with one recurrence each; [`recurrence`]
 //! defines every recurrence and the order of its operations once, for all evaluators; [`Schedule`]
-//! binds the programs of a plan; [`JetMachine`] evaluates blocks with the same program side by side.
+//! binds the programs of a plan; [`JetMachine`] evaluates blocks with the same program side by side;
+//! [`Bank`] evaluates those of many functions of the jets that matter.
 //!
 //! Operations that are not smooth (abs, sign, min, max, floor, ceil, mod, select, comparisons,
 //! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
 
 mod ball;
+mod bank;
 mod degree;
 mod lanes;
 mod lower;
 mod machine;
 pub mod recurrence;
+mod rows;
 mod schedule;
 
 pub use ball::{Ball, BallJets, Obstacle, ObstacleKind};
+pub use bank::Bank;
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};

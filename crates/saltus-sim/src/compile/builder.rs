@@ -151,7 +151,12 @@ impl<'s> Builder<'s> {
         let until = self.system.run.until.map(|e| self.scalar(e));
         let events = &self.system.events;
         let event_times = events.iter().map(|e| e.times.iter().map(|&t| self.scalar(t)).collect()).collect();
+        let mut dependents = vec![Vec::new(); self.slots as usize];
+        for (atom, id) in self.atoms.iter().zip(0..) {
+            atom.depends.iter().for_each(|&slot| dependents[slot as usize].push(AtomId(id)));
+        }
         Code {
+            dependents,
             starts,
             until,
             event_times,

@@ -128,6 +128,15 @@ impl Formula {
         }
     }
 
+    /// True if nothing but the signs of atoms decides about the formula.
+    pub fn reads_atoms_alone(&self) -> bool {
+        match self {
+            Self::Atom(..) => true,
+            Self::And(parts) | Self::Or(parts) => parts.iter().all(Self::reads_atoms_alone),
+            Self::Constant(_) | Self::Flag(..) | Self::Mode(..) => false,
+        }
+    }
+
     /// Calls `visit` for every Boolean variable read directly.
     pub fn flags(&self, visit: &mut dyn FnMut(VarId)) {
         match self {

@@ -145,6 +145,8 @@ pub(crate) struct Code {
     /// Slot of each automaton's current mode.
     pub automaton_slots: Vec<u32>,
     pub atoms: Vec<Atom>,
+    /// The atoms that depend on each slot.
+    pub dependents: Vec<Vec<AtomId>>,
     /// Units that define atoms; each atom is in exactly one.
     pub guard_units: Vec<PlanBlock>,
     pub switches: Vec<Switch>,

@@ -1,0 +1,433 @@
+//! A bank of functions of jets, for crowds of which few matter at a time.
+//!
+//! Units with the same program form a family, one lane each. [`Bank::survey`] bounds all of them on
+//! a step: value and slope at its start, and how far each can be from the straight line through
+//! them. [`Bank::compose`] then computes the coefficients in time of the chosen units alone.
+
+use super::lower::Lowered;
+use super::rows::Rows;
+use super::{Degree, Jets};
+use crate::graph::{Binary, Unary};
+use crate::plan::PlanBlock;
+use crate::program::{Op, Program, Reg};
+use crate::vm;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Functions that read the slots of a plan, evaluated on demand. They are numbered in the order of
+/// their units and of the outputs there.
+///
+/// ```
+/// use saltus_expr::jet::{Bank, JetMachine, Jets};
+/// use saltus_expr::{FlowPlan, Graph, PlanBlock, Program, Sort, VarId};
+/// // x' = y, y' = 0 from (1, 2); the functions x^2 and y^2, of one program.
+/// let mut graph = Graph::new();
+/// let zero = graph.real(0.0);
+/// let [x, y] = [1, 2].map(|slot| graph.var(VarId(slot), Sort::Real));
+/// let (rates, _) = Program::new(&graph, &[y, zero]);
+/// let square = graph.powi(x, 2);
+/// let square = std::sync::Arc::new(Program::new(&graph, &[square]).0);
+/// let block = PlanBlock { program: rates.into(), inputs: vec![2], outputs: vec![3, 4] };
+/// let plan = FlowPlan { blocks: vec![block], states: vec![(1, 3), (2, 4)], time_slot: 0, slots: 5 };
+/// let mut jets = JetMachine::new(&plan, 3);
+/// jets.run(&[0.0, 1.0, 2.0, 0.0, 0.0], 0.5);
+/// let units = [1, 2].map(|slot| PlanBlock { program: square.clone(), inputs: vec![slot], outputs: vec![slot + 4] });
+/// let mut bank = Bank::new(&units, 3, |slot| jets.degree(slot));
+/// bank.survey(|slot| jets.weights(slot));
+/// assert_eq!(bank.bounds(), [[1.0, 2.0, 1.0], [4.0, 0.0, 0.0]]);
+/// bank.choose(0);
+/// bank.compose(&jets, 3);
+/// let mut row = [0.0; 4];
+/// bank.row(0, &mut row);
+/// assert_eq!(row, [1.0, 2.0, 1.0, 0.0]);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Bank {
+    span: usize,
+    families: Vec<Family>,
+    functions: Vec<Function>,
+    /// The slots read by any unit, and their bounds.
+    slots: Vec<u32>,
+    arguments: Vec<[f64; 3]>,
+    bounds: Vec<[f64; 3]>,
+    /// Number of coefficients that were composed.
+    composed: usize,
+    /// 1 / k
+    inverses: Vec<f64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Function {
+    unit: u32,
+    family: u32,
+    member: u32,
+    output: u32,
+    /// Place of its bounds in the family.
+    register: u32,
+    degree: Degree,
+}
+
+/// Units with the same program and arguments of the same degrees.
+#[derive(Clone, Debug)]
+struct Family {
+    program: Arc<Program>,
+    lowered: Arc<Lowered>,
+    members: usize,
+    /// Positions among the arguments of the bank, `[input][member]`, and their slots.
+    inputs: Vec<u32>,
+    slots: Vec<u32>,
+    /// Bounds of every register, `[register][member]`: value, slope, and distance from the line.
+    bounds: [Vec<f64>; 3],
+    /// The registers that depend on something that moves.
+    moving: Vec<bool>,
+    /// True once the other registers are computed for the constants there are.
+    settled: bool,
+    /// The members whose rows are in memory, lane by lane.
+    chosen: Vec<u32>,
+    /// The lane of each member; `u32::MAX` if it is not chosen.
+    lanes: Vec<u32>,
+    lane_count: usize,
+    memory: Vec<f64>,
+}
+
+impl Bank {
+    /// A bank of units whose arguments have the degrees told; coefficients go up to `order`.
+    pub fn new(units: &[PlanBlock], order: usize, degree: impl Fn(u32) -> Degree) -> Bank {
+        let inverses = (0..=order).map(|k| 1.0 / k as f64).collect();
+        let (families, functions, slots, arguments, bounds) = Default::default();
+        let mut bank =
+            Bank { span: order + 1, families, functions, slots, arguments, bounds, composed: 0, inverses };
+        let mut known = HashMap::new();
+        let mut lists: Vec<Vec<&PlanBlock>> = Vec::new();
+        for (position, unit) in units.iter().enumerate() {
+            let degrees: Vec<Degree> = unit.inputs.iter().map(|&slot| degree(slot)).collect();
+            let lowered = unit.program.lowered(&degrees);
+            let family = *known.entry(Arc::as_ptr(&lowered)).or_insert_with(|| {
+                lists.push(Vec::new());
+                bank.families.push(Family::new(&unit.program, &lowered));
+                lists.len() - 1
+            });
+            for (output, row) in lowered.outputs.iter().enumerate() {
+                bank.functions.push(Function {
+                    unit: position as u32,
+                    family: family as u32,
+                    member: lists[family].len() as u32,
+                    output: output as u32,
+                    register: 0,
+                    degree: lowered.degrees[row.index()],
+                });
+            }
+            lists[family].push(unit);
+        }
+        let mut places = HashMap::new();
+        for (family, units) in bank.families.iter_mut().zip(&lists) {
+            family.bind(units, &mut bank.slots, &mut places);
+        }
+        for function in &mut bank.functions {
+            let Family { program, members, .. } = &bank.families[function.family as usize];
+            let output = program.outputs()[function.output as usize].index();
+            function.register = (output * members) as u32 + function.member;
+        }
+        bank.arguments.resize(bank.slots.len(), [0.0; 3]);
+        bank.bounds.resize(bank.functions.len(), [0.0; 3]);
+        bank
+    }
+
+    /// Number of functions.
+    pub fn len(&self) -> usize {
+        self.functions.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// Position of the unit of a function.
+    pub fn unit(&self, function: usize) -> usize {
+        self.functions[function].unit as usize
+    }
+
+    /// Degree in time of a function; higher coefficients are zero.
+    pub fn degree(&self, function: usize) -> Degree {
+        self.functions[function].degree
+    }
+
+    /// Bounds all functions on 0 <= s <= 1. An argument is given as `[a, b, r]` such that it differs
+    /// from a + b s by at most r s^2; functions are bounded in the same way. None is chosen any more.
+    pub fn survey(&mut self, argument: impl Fn(u32) -> [f64; 3]) {
+        self.choose_none();
+        for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
+            *to = argument(slot);
+        }
+        self.families.iter_mut().for_each(|family| family.survey(&self.arguments));
+        for (bounds, function) in self.bounds.iter_mut().zip(&self.functions) {
+            let [values, slopes, rests] = &self.families[function.family as usize].bounds;
+            let at = function.register as usize;
+            *bounds = [values[at], slopes[at], rests[at]];
+        }
+    }
+
+    /// The bounds of all functions from the last survey; the last number is infinite where none is
+    /// known.
+    pub fn bounds(&self) -> &[[f64; 3]] {
+        &self.bounds
+    }
+
+    /// Chooses no function.
+    pub fn choose_none(&mut self) {
+        for family in &mut self.families {
+            family.chosen.drain(..).for_each(|member| family.lanes[member as usize] = u32::MAX);
+        }
+    }
+
+    /// Chooses a function for the next composition, in addition to those chosen before.
+    pub fn choose(&mut self, function: usize) {
+        let Function { family, member, .. } = self.functions[function];
+        let family = &mut self.families[family as usize];
+        let lane = &mut family.lanes[member as usize];
+        if *lane == u32::MAX {
+            *lane = family.chosen.len() as u32;
+            family.chosen.push(member);
+        }
+    }
+
+    /// True if a function was chosen since the choice was given up last.
+    pub fn is_chosen(&self, function: usize) -> bool {
+        let Function { family, member, .. } = self.functions[function];
+        self.families[family as usize].lanes[member as usize] != u32::MAX
+    }
+
+    /// Computes the coefficients of the chosen functions from those of their arguments, up to an order
+    /// that is at most the bank's.
+    pub fn compose(&mut self, jets: &(impl Jets + ?Sized), order: usize) {
+        self.composed = self.span.min(order + 1);
+        for family in &mut self.families {
+            family.compose(jets, self.composed, &self.inverses);
+        }
+    }
+
+    /// Copies the coefficients of a chosen function, as many as `out` has room for.
+    pub fn row(&self, function: usize, out: &mut [f64]) {
+        let (row, lanes) = self.row_of(function);
+        let count =
+            self.functions[function].degree.bound().map_or(self.composed, |d| self.composed.min(d + 1));
+        let count = count.min(out.len());
+        let (known, rest) = out.split_at_mut(count);
+        known.iter_mut().zip(row.iter().step_by(lanes)).for_each(|(to, &from)| *to = from);
+        rest.fill(0.0);
+    }
+
+    /// The memory from the row of a chosen function on, and the distance of its coefficients.
+    fn row_of(&self, function: usize) -> (&[f64], usize) {
+        let Function { family, member, output, .. } = self.functions[function];
+        let family = &self.families[family as usize];
+        let row = family.lowered.outputs[output as usize].index();
+        let lane = family.lanes[member as usize] as usize;
+        (&family.memory[row * self.composed * family.lane_count + lane..], family.lane_count)
+    }
+}
+
+impl Family {
+    fn new(program: &Arc<Program>, lowered: &Arc<Lowered>) -> Family {
+        Family {
+            program: Arc::clone(program),
+            lowered: Arc::clone(lowered),
+            members: 0,
+            inputs: Vec::new(),
+            slots: Vec::new(),
+            bounds: Default::default(),
+            moving: Vec::new(),
+            settled: false,
+            chosen: Vec::new(),
+            lanes: Vec::new(),
+            lane_count: 0,
+            memory: Vec::new(),
+        }
+    }
+
+    /// Makes the units members; the arguments of the bank are extended by theirs.
+    fn bind(&mut self, units: &[&PlanBlock], slots: &mut Vec<u32>, places: &mut HashMap<u32, u32>) {
+        self.members = units.len();
+        self.lanes.resize(units.len(), u32::MAX);
+        for input in 0..self.program.inputs() {
+            for unit in units {
+                let slot = unit.inputs[input];
+                self.slots.push(slot);
+                self.inputs.push(*places.entry(slot).or_insert_with(|| {
+                    slots.push(slot);
+                    slots.len() as u32 - 1
+                }));
+            }
+        }
+        let size = self.program.registers() * units.len();
+        self.bounds.iter_mut().for_each(|plane| plane.resize(size, 0.0));
+        let first = self.program.inputs();
+        for (i, constant) in self.program.constants().enumerate() {
+            self.bounds[0][(first + i) * units.len()..][..units.len()].fill(constant);
+        }
+        self.moving.extend(self.lowered.degrees[..first].iter().map(|&degree| degree != Degree::CONSTANT));
+        self.moving.resize(self.program.first_op(), false);
+        for op in self.program.ops() {
+            let moves = op.operands().any(|r| self.moving[r.index()]);
+            self.moving.push(moves);
+        }
+    }
+
+    fn survey(&mut self, arguments: &[[f64; 3]]) {
+        self.take_arguments(arguments);
+        for (i, &op) in self.program.ops().iter().enumerate() {
+            let register = self.program.first_op() + i;
+            if self.settled && !self.moving[register] {
+                continue;
+            }
+            let [values, slopes, rests] = &mut self.bounds;
+            let (known, new) = split([values, slopes, rests], register * self.members, self.members);
+            Registers { program: &self.program, known, members: self.members }.apply(op, new);
+        }
+        self.settled = true;
+    }
+
+    fn take_arguments(&mut self, arguments: &[[f64; 3]]) {
+        let [values, slopes, rests] = &mut self.bounds;
+        for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
+            let range = input * self.members..(input + 1) * self.members;
+            let values = &mut values[range.clone()];
+            if !self.moving[input] {
+                for (value, &source) in values.iter_mut().zip(sources) {
+                    let new = arguments[source as usize][0];
+                    self.settled &= *value == new;
+                    *value = new;
+                }
+                continue;
+            }
+            let others = slopes[range.clone()].iter_mut().zip(&mut rests[range]);
+            for ((value, (slope, rest)), &source) in values.iter_mut().zip(others).zip(sources) {
+                [*value, *slope, *rest] = arguments[source as usize];
+            }
+        }
+    }
+
+    fn compose(&mut self, jets: &(impl Jets + ?Sized), span: usize, inverses: &[f64]) {
+        if self.chosen.is_empty() {
+            return;
+        }
+        // Whole vectors: the last member is repeated.
+        self.lane_count =
+            if self.chosen.len() < 3 { self.chosen.len() } else { self.chosen.len().next_multiple_of(4) };
+        let rows = Rows { lowered: Arc::clone(&self.lowered), lanes: self.lane_count, span, base: 0 };
+        if self.memory.len() < rows.end() {
+            self.memory.resize(rows.end(), 0.0);
+        }
+        self.gather(jets, &rows);
+        rows.fill_constants(&mut self.memory);
+        rows.start(&mut self.memory);
+        for k in 1..span {
+            rows.advance(&mut self.memory, k, inverses[k]);
+        }
+    }
+
+    fn gather(&mut self, jets: &(impl Jets + ?Sized), rows: &Rows) {
+        let (arena, places) = (jets.arena(), &jets.layout().places);
+        for input in 0..self.lowered.inputs {
+            let degree = self.lowered.degrees[input];
+            let orders = degree.bound().map_or(rows.span, |d| rows.span.min(d + 1));
+            let base = rows.row(input);
+            for lane in 0..self.lane_count {
+                let member = self.chosen[lane.min(self.chosen.len() - 1)] as usize;
+                let place = places[self.slots[input * self.members + member] as usize];
+                let from = arena[place.at(0)..].iter().step_by(place.stride.max(1) as usize);
+                let to = self.memory[base + lane..].iter_mut().step_by(self.lane_count);
+                to.zip(from).take(orders).for_each(|(to, &from)| *to = from);
+            }
+        }
+    }
+}
+
+/// The planes of bounds before some place, and as much as one register from there on.
+fn split(planes: [&mut Vec<f64>; 3], at: usize, members: usize) -> ([&[f64]; 3], [&mut [f64]; 3]) {
+    let [a, b, c] = planes.map(|plane| plane.split_at_mut(at));
+    ([a.0, b.0, c.0], [a.1, b.1, c.1].map(|new| &mut new[..members]))
+}
+
+/// The registers computed so far, `[register][member]`.
+struct Registers<'a> {
+    program: &'a Program,
+    known: [&'a [f64]; 3],
+    members: usize,
+}
+
+impl<'a> Registers<'a> {
+    fn bounds(&self, r: Reg) -> [&'a [f64]; 3] {
+        self.known.map(|plane| &plane[r.index() * self.members..][..self.members])
+    }
+
+    fn at(&self, r: Reg, member: usize) -> [f64; 3] {
+        self.known.map(|plane| plane[r.index() * self.members + member])
+    }
+
+    /// The bounds of an operation, for all members.
+    fn apply(&self, op: Op, [value, slope, rest]: [&mut [f64]; 3]) {
+        let n = self.members;
+        let (value, slope, rest) = (&mut value[..n], &mut slope[..n], &mut rest[..n]);
+        match op {
+            Op::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
+                let ([a, p, r], [b, q, s]) = (self.bounds(a), self.bounds(b));
+                let sign = if op == Binary::Add { 1.0 } else { -1.0 };
+                for i in 0..n {
+                    value[i] = a[i] + sign * b[i];
+                    slope[i] = p[i] + sign * q[i];
+                    rest[i] = r[i] + s[i];
+                }
+            }
+            Op::Binary(Binary::Mul, a, b) => {
+                let ([a, p, r], [b, q, s]) = (self.bounds(a), self.bounds(b));
+                for i in 0..n {
+                    [value[i], slope[i], rest[i]] = product([a[i], p[i], r[i]], [b[i], q[i], s[i]]);
+                }
+            }
+            Op::Powi(a, 2) => {
+                let [a, p, r] = self.bounds(a);
+                for i in 0..n {
+                    [value[i], slope[i], rest[i]] = square([a[i], p[i], r[i]]);
+                }
+            }
+            _ => {
+                for i in 0..n {
+                    [value[i], slope[i], rest[i]] = self.apply_to_one(op, i);
+                }
+            }
+        }
+    }
+
+    /// The bounds of an operation of any kind; of most it is known only that they do not move if no
+    /// operand does.
+    fn apply_to_one(&self, op: Op, member: usize) -> [f64; 3] {
+        let of = |r: Reg| self.at(r, member);
+        let moves = |r: Reg| of(r)[1..] != [0.0, 0.0];
+        let value = vm::apply(op, |t| self.program.table(t), |r| of(r)[0]);
+        match op {
+            Op::Unary(Unary::Neg, a) => [value, -of(a)[1], of(a)[2]],
+            Op::Binary(Binary::Div, a, b) if !moves(b) => {
+                [value, of(a)[1] / of(b)[0], of(a)[2] / of(b)[0].abs()]
+            }
+            Op::Select(c, a, b) if !moves(c) => of(if of(c)[0] != 0.0 { a } else { b }),
+            Op::Powi(a, power) if power > 2 => (1..power).fold(of(a), |known, _| product(known, of(a))),
+            _ if op.operands().any(moves) => [value, 0.0, f64::INFINITY],
+            _ => [value, 0.0, 0.0],
+        }
+    }
+}
+
+/// The bounds of a product: (a + p t + r t^2)(b + q t + s t^2) with |t| <= 1, where r and s stand for
+/// anything not greater.
+fn product([a, p, r]: [f64; 3], [b, q, s]: [f64; 3]) -> [f64; 3] {
+    let rest = (a.abs() + p.abs() + r) * s + (b.abs() + q.abs()) * r + (p * q).abs();
+    [a * b, a * q + b * p, rest]
+}
+
+/// The bounds of a square.
+fn square([a, p, r]: [f64; 3]) -> [f64; 3] {
+    let slope = a * p;
+    [a * a, slope + slope, (2.0 * (a.abs() + p.abs()) + r) * r + p * p]
+}

@@ -1,0 +1,127 @@
+//! Which guards may change on a step, and how early: bounds from the coefficients of the jets, before
+//! any zero is looked for.
+//!
+//! Of a crowd of guards only those are composed that may be zero before the first zero of any other;
+//! and the step is not much longer than it takes until the next event, as far as the last steps
+//! tell.
+
+use crate::explain;
+use crate::guards::sign_of;
+use crate::report::Ending;
+use crate::runner::Runner;
+use saltus_num::elementary::powi;
+
+/// So many guards are few.
+const FEW: usize = 6;
+/// Covers the rounding of the few operations of a bound, many times over.
+const MARGIN: f64 = 1e-12;
+/// A step without an event makes the next one longer by this.
+const GROWTH: f64 = 1.5;
+/// Weight of the last way to an event in the mean.
+const NEWEST: f64 = 0.125;
+/// Steps may be as long as this many times the mean way to an event.
+const AHEAD: f64 = 2.0;
+
+/// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It loses less than half of its value.
+    Far,
+    /// It keeps its sign.
+    Steady,
+    /// Nothing is known.
+    Unknown,
+}
+
+/// How far it is worth to look ahead in a crowd.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Horizon(f64);
+
+impl Default for Horizon {
+    fn default() -> Self {
+        Self(f64::INFINITY)
+    }
+}
+
+impl Horizon {
+    /// A step of some length was made; `event` if it was to end at one.
+    fn learn(&mut self, length: f64, event: bool) {
+        let last = if self.0.is_finite() { self.0 } else { length };
+        self.0 = if event { last + NEWEST * (AHEAD * length - last) } else { last.max(GROWTH * length) };
+    }
+}
+
+impl Runner<'_> {
+    /// Few guards are looked at one by one.
+    pub fn has_many_guards(&self) -> bool {
+        self.signs.len() > FEW
+    }
+
+    /// Fills `earliest` for the jets in force and a step of some length, if there are many guards;
+    /// the step is shortened to the horizon in a crowd.
+    pub fn survey_guards(&mut self, length: f64) -> Result<f64, Box<Ending>> {
+        self.earliest.clear();
+        if !self.has_many_guards() {
+            return Ok(length);
+        }
+        let Runner { combinations, earliest, signs, .. } = self;
+        let combination = combinations.get_mut(self.current);
+        combination.survey();
+        let bounds = combination.atom_bounds();
+        earliest.extend(signs.iter().zip(bounds).map(|(signs, bounds)| earliest_change(signs.now, bounds)));
+        let Some(bank) = &combination.bank else { return Ok(length) };
+        if let Some(function) = bank.bounds().iter().position(|bounds| bounds[0].is_nan()) {
+            let p = combination.banked.iter().position(|&f| f as usize == function).unwrap_or(0);
+            return Err(explain::undefined_guard(self, p));
+        }
+        Ok(length.min(self.horizon.0).min(self.scale))
+    }
+
+    /// What the sizes of an atom's coefficients tell about it on a step of some units: up to one,
+    /// terms from order 2 on are at most their sum at 1 times the square; beyond, times the highest
+    /// power.
+    pub fn reach(&self, p: usize, ratio: f64) -> Reach {
+        let combination = self.combination();
+        let [value, slope, rest] = combination.jets.weights(combination.atom_slots[p]);
+        let sign = self.signs[p].now;
+        if sign == 0 || sign != sign_of(value) {
+            return Reach::Unknown;
+        }
+        let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, self.order as i32) };
+        let (change, bend) = (slope * ratio, rest * highest * (1.0 + MARGIN));
+        if change.abs() + bend < 0.5 * value.abs() {
+            return Reach::Far;
+        }
+        let approach = -f64::from(sign) * change;
+        let keeps = approach.max(0.0) + bend < value.abs() * (1.0 - MARGIN);
+        if keeps { Reach::Steady } else { Reach::Unknown }
+    }
+
+    /// The horizon and the scale of the next step follow from what came of this one.
+    pub fn learn_horizon(&mut self) {
+        if self.combination().bank.is_some() && self.segment.end > 0.0 {
+            let length = self.segment.end * self.segment.h;
+            self.horizon.learn(length, !self.segment.roots.is_empty());
+            self.set_scale(self.horizon.0);
+        }
+    }
+}
+
+/// A place, in units of the scale of the jets, before which a quantity surely keeps its sign: up to 1
+/// the terms from order 2 on are at most `rest` times the square. Beyond 1 nothing is known unless it
+/// keeps its sign up to there.
+fn earliest_change(sign: i8, [value, slope, rest]: [f64; 3]) -> f64 {
+    if sign == 0 || sign != sign_of(value) {
+        return 0.0;
+    }
+    let approach = -f64::from(sign) * slope;
+    let room = value.abs() * (1.0 - MARGIN);
+    if approach.max(0.0) + rest < room {
+        return 1.0;
+    }
+    let root = (approach * approach + 4.0 * rest * room).sqrt();
+    // The positive root of rest r^2 + approach r - room, without cancellation.
+    let place =
+        if approach > 0.0 { 2.0 * room / (approach + root) } else { (root - approach) / (2.0 * rest) };
+    if place.is_nan() { 0.0 } else { place.min(1.0) * (1.0 - MARGIN) }
+}

@@ -1,0 +1,75 @@
+//! Which rules an instant has to look at.
+//!
+//! A rule whose atoms have the signs they had at the last instant does what it did then: nothing. So
+//! an instant looks at the rules that read an atom with another sign, or one that is zero now, and at
+//! those that depend on more than atoms.
+
+use crate::combination::{Combination, Watch};
+use crate::compile::Signs;
+
+/// The rules of a combination that are to be looked at, by position in its walk.
+#[derive(Debug, Default)]
+pub(crate) struct Stirred {
+    positions: Vec<u32>,
+    is_stirred: Vec<bool>,
+    /// The combination, and the signs when the rules were looked at last.
+    seen: Option<(usize, Vec<Signs>)>,
+}
+
+impl Stirred {
+    /// The positions in the order of the walk.
+    pub fn positions(&self) -> &[u32] {
+        &self.positions
+    }
+
+    /// Adds the rules whose atoms have changed; all rules of another combination.
+    pub fn stir(&mut self, current: usize, combination: &Combination, signs: &[Signs]) {
+        let count = combination.rules.len();
+        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != current) {
+            self.positions.clear();
+            self.positions.extend(0..count as u32);
+            self.is_stirred.clear();
+            self.is_stirred.resize(count, true);
+        } else {
+            let before = self.positions.len();
+            for &position in &combination.volatile {
+                self.add(position);
+            }
+            let (_, seen) = self.seen.take().unwrap_or_default();
+            for (p, (signs, seen)) in signs.iter().zip(&seen).enumerate() {
+                if signs == seen && signs.now != 0 {
+                    continue;
+                }
+                for &w in &combination.watchers[p] {
+                    if let Watch::Rule(r) = combination.watches[w as usize] {
+                        self.add(combination.rule_positions[r as usize]);
+                    }
+                }
+            }
+            self.seen = Some((current, seen));
+            if self.positions.len() > before {
+                self.positions.sort_unstable();
+            }
+        }
+        self.see(current, signs.iter().copied());
+    }
+
+    /// Time is about to pass: all rules are settled for the signs just after now.
+    pub fn settle(&mut self, current: usize, signs: &[Signs]) {
+        self.positions.drain(..).for_each(|position| self.is_stirred[position as usize] = false);
+        self.see(current, signs.iter().map(|s| Signs::steady(s.after)));
+    }
+
+    fn see(&mut self, current: usize, signs: impl Iterator<Item = Signs>) {
+        let (_, mut seen) = self.seen.take().unwrap_or_default();
+        seen.clear();
+        seen.extend(signs);
+        self.seen = Some((current, seen));
+    }
+
+    fn add(&mut self, position: u32) {
+        if !std::mem::replace(&mut self.is_stirred[position as usize], true) {
+            self.positions.push(position);
+        }
+    }
+}
