@@ -452,9 +452,9 @@ impl Combination {
         }
     }
 
-    /// Value and slope of each active atom, and a bound of what its other terms add up to 1 in units
-    /// of the jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
-    pub fn atom_bounds(&self) -> impl Iterator<Item = [f64; 3]> {
+    /// The parabola of each active atom, and a bound of what its other terms add up to 1 in units of
+    /// the jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
+    pub fn atom_bounds(&self) -> impl Iterator<Item = [f64; 4]> {
         let bounds = self.bank.as_ref().map_or(&[][..], |bank| bank.bounds());
         let atoms = self.banked.iter().zip(&self.atom_slots);
         atoms.map(|(&f, &slot)| bounds.get(f as usize).copied().unwrap_or_else(|| self.jets.weights(slot)))

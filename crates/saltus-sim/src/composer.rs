@@ -55,7 +55,7 @@ impl Composer {
         banked: &[u32],
         (env, unit): (&[f64], f64),
         states: &[f64],
-        may_change: impl Fn(usize, [f64; 3]) -> bool,
+        may_change: impl Fn(usize, [f64; 4]) -> bool,
     ) {
         self.machine.compose(env, unit, states);
         let Composer { bank: Some(bank), machine, .. } = self else { return };
@@ -96,7 +96,7 @@ impl Composer {
     ) -> impl Fn(usize) -> f64 + 'a {
         self.plan.eval(env, scratch);
         if let Some(bank) = &mut self.bank {
-            bank.survey(|slot| [env[slot as usize], 0.0, 0.0]);
+            bank.survey(|slot| [env[slot as usize], 0.0, 0.0, 0.0]);
         }
         let (bank, env) = (self.bank.as_ref(), &*env);
         move |p| match (bank, combination.in_bank(p)) {

@@ -82,13 +82,13 @@ impl Runner<'_> {
     /// power.
     pub fn reach(&self, p: usize, ratio: f64) -> Reach {
         let combination = self.combination();
-        let [value, slope, rest] = combination.jets.weights(combination.atom_slots[p]);
+        let [value, slope, bend, rest] = combination.jets.weights(combination.atom_slots[p]);
         let sign = self.signs[p].now;
         if sign == 0 || sign != sign_of(value) {
             return Reach::Unknown;
         }
         let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, self.order as i32) };
-        let (change, bend) = (slope * ratio, rest * highest * (1.0 + MARGIN));
+        let (change, bend) = (slope * ratio, (bend.abs() + rest) * highest * (1.0 + MARGIN));
         if change.abs() + bend < 0.5 * value.abs() {
             return Reach::Far;
         }
@@ -108,20 +108,30 @@ impl Runner<'_> {
 }
 
 /// A place, in units of the scale of the jets, before which a quantity surely keeps its sign: up to 1
-/// the terms from order 2 on are at most `rest` times the square. Beyond 1 nothing is known unless it
+/// the terms from order 3 on are at most `rest` times the square. Beyond 1 nothing is known unless it
 /// keeps its sign up to there.
-fn earliest_change(sign: i8, [value, slope, rest]: [f64; 3]) -> f64 {
+fn earliest_change(sign: i8, [value, slope, bend, rest]: [f64; 4]) -> f64 {
     if sign == 0 || sign != sign_of(value) {
         return 0.0;
     }
-    let approach = -f64::from(sign) * slope;
     let room = value.abs() * (1.0 - MARGIN);
-    if approach.max(0.0) + rest < room {
+    let toward = -f64::from(sign);
+    let (approach, bend) = (toward * slope, toward * bend + rest * (1.0 + MARGIN));
+    if approach.max(0.0) + bend.max(0.0) < room {
         return 1.0;
     }
-    let root = (approach * approach + 4.0 * rest * room).sqrt();
-    // The positive root of rest r^2 + approach r - room, without cancellation.
-    let place =
-        if approach > 0.0 { 2.0 * room / (approach + root) } else { (root - approach) / (2.0 * rest) };
+    // The first positive root of bend r^2 + approach r - room, without cancellation.
+    let discriminant = approach * approach + 4.0 * bend * room;
+    if discriminant < 0.0 {
+        return 1.0;
+    }
+    let root = discriminant.sqrt();
+    let place = if approach > 0.0 {
+        2.0 * room / (approach + root)
+    } else if bend > 0.0 {
+        (root - approach) / (2.0 * bend)
+    } else {
+        1.0
+    };
     if place.is_nan() { 0.0 } else { place.min(1.0) * (1.0 - MARGIN) }
 }

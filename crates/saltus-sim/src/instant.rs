@@ -361,6 +361,7 @@ impl Runner<'_> {
         };
         if moved {
             self.keep_decrees_over_move().map_err(|e| self.failed(e))?;
+            self.stirred.forget();
         }
         if moved || self.changed.iter().any(|&s| self.is_state(s) || self.combination().reads[s as usize]) {
             self.disturb();

@@ -452,9 +452,10 @@ impl Runner<'_> {
         let Runner { combinations, signs, segment, given, earliest, env, method, .. } = self;
         let combination = combinations.get_mut(self.current);
         let everything = *method == EventMethod::Printed;
-        let may_change = |p: usize, [value, slope, rest]: [f64; 3]| {
+        let may_change = |p: usize, [value, slope, bend, rest]: [f64; 4]| {
             let sign = signs[p].now;
-            let is_far = sign != 0 && sign == sign_of(value) && value.abs() > TWICE * (slope.abs() + rest);
+            let motion = slope.abs() + bend.abs() + rest;
+            let is_far = sign != 0 && sign == sign_of(value) && value.abs() > TWICE * motion;
             everything || !is_far
         };
         composer.compose(&combination.banked, (env, segment.h), &segment.coefficients, may_change);

@@ -7,6 +7,9 @@
 use crate::combination::{Combination, Watch};
 use crate::compile::Signs;
 
+/// Signs compared at a time: nearly all are as they were.
+const CHUNK: usize = 32;
+
 /// The rules of a combination that are to be looked at, by position in its walk.
 #[derive(Debug, Default)]
 pub(crate) struct Stirred {
@@ -36,14 +39,13 @@ impl Stirred {
                 self.add(position);
             }
             let (_, seen) = self.seen.take().unwrap_or_default();
-            for (p, (signs, seen)) in signs.iter().zip(&seen).enumerate() {
-                if signs == seen && signs.now != 0 {
+            for (k, (signs, seen)) in signs.chunks(CHUNK).zip(seen.chunks(CHUNK)).enumerate() {
+                let is_open = |(signs, seen): (&Signs, &Signs)| (signs != seen) | (signs.now == 0);
+                if !signs.iter().zip(seen).fold(false, |any, pair| any | is_open(pair)) {
                     continue;
                 }
-                for &w in &combination.watchers[p] {
-                    if let Watch::Rule(r) = combination.watches[w as usize] {
-                        self.add(combination.rule_positions[r as usize]);
-                    }
+                for (i, _) in signs.iter().zip(seen).enumerate().filter(|(_, pair)| is_open(*pair)) {
+                    self.stir_watchers(combination, CHUNK * k + i);
                 }
             }
             self.seen = Some((current, seen));
@@ -52,6 +54,19 @@ impl Stirred {
             }
         }
         self.see(current, signs.iter().copied());
+    }
+
+    fn stir_watchers(&mut self, combination: &Combination, p: usize) {
+        for &w in &combination.watchers[p] {
+            if let Watch::Rule(r) = combination.watches[w as usize] {
+                self.add(combination.rule_positions[r as usize]);
+            }
+        }
+    }
+
+    /// Modes were entered, which sets flags of edges anew: all rules are to be looked at.
+    pub fn forget(&mut self) {
+        self.seen = None;
     }
 
     /// Time is about to pass: all rules are settled for the signs just after now.

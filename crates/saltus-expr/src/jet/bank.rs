@@ -1,8 +1,8 @@
 //! A bank of functions of jets, for crowds of which few matter at a time.
 //!
 //! Units with the same program form a family, one lane each. [`Bank::survey`] bounds all of them on
-//! a step: value and slope at its start, and how far each can be from the straight line through
-//! them. [`Bank::compose`] then computes the coefficients in time of the chosen units alone.
+//! a step: its parabola at the start, and how far each can be from it. [`Bank::compose`] then
+//! computes the coefficients in time of the chosen units alone.
 
 use super::lower::Lowered;
 use super::rows::Rows;
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// let units = [1, 2].map(|slot| PlanBlock { program: square.clone(), inputs: vec![slot], outputs: vec![slot + 4] });
 /// let mut bank = Bank::new(&units, 3, |slot| jets.degree(slot));
 /// bank.survey(|slot| jets.weights(slot));
-/// assert_eq!(bank.bounds(), [[1.0, 2.0, 1.0], [4.0, 0.0, 0.0]]);
+/// assert_eq!(bank.bounds(), [[1.0, 2.0, 1.0, 0.0], [4.0, 0.0, 0.0, 0.0]]);
 /// bank.choose(0);
 /// bank.compose(&jets, 3);
 /// let mut row = [0.0; 4];
@@ -48,8 +48,8 @@ pub struct Bank {
     functions: Vec<Function>,
     /// The slots read by any unit, and their bounds.
     slots: Vec<u32>,
-    arguments: Vec<[f64; 3]>,
-    bounds: Vec<[f64; 3]>,
+    arguments: Vec<[f64; 4]>,
+    bounds: Vec<[f64; 4]>,
     /// Number of coefficients that were composed.
     composed: usize,
     /// 1 / k
@@ -76,8 +76,8 @@ struct Family {
     /// Positions among the arguments of the bank, `[input][member]`, and their slots.
     inputs: Vec<u32>,
     slots: Vec<u32>,
-    /// Bounds of every register, `[register][member]`: value, slope, and distance from the line.
-    bounds: [Vec<f64>; 3],
+    /// Bounds of every register, `[register][member]`: a parabola, and the distance from it.
+    bounds: [Vec<f64>; 4],
     /// The registers that depend on something that moves.
     moving: Vec<bool>,
     /// True once the other registers are computed for the constants there are.
@@ -128,8 +128,8 @@ impl Bank {
             let output = program.outputs()[function.output as usize].index();
             function.register = (output * members) as u32 + function.member;
         }
-        bank.arguments.resize(bank.slots.len(), [0.0; 3]);
-        bank.bounds.resize(bank.functions.len(), [0.0; 3]);
+        bank.arguments.resize(bank.slots.len(), [0.0; 4]);
+        bank.bounds.resize(bank.functions.len(), [0.0; 4]);
         bank
     }
 
@@ -153,24 +153,23 @@ impl Bank {
         self.functions[function].degree
     }
 
-    /// Bounds all functions on 0 <= s <= 1. An argument is given as `[a, b, r]` such that it differs
-    /// from a + b s by at most r s^2; functions are bounded in the same way. None is chosen any more.
-    pub fn survey(&mut self, argument: impl Fn(u32) -> [f64; 3]) {
+    /// Bounds all functions on 0 <= s <= 1. An argument is given as `[a, b, c, r]` such that it differs
+    /// from a + b s + c s^2 by at most r s^3; functions are bounded in the same way. None is chosen any more.
+    pub fn survey(&mut self, argument: impl Fn(u32) -> [f64; 4]) {
         self.choose_none();
         for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
             *to = argument(slot);
         }
         self.families.iter_mut().for_each(|family| family.survey(&self.arguments));
         for (bounds, function) in self.bounds.iter_mut().zip(&self.functions) {
-            let [values, slopes, rests] = &self.families[function.family as usize].bounds;
-            let at = function.register as usize;
-            *bounds = [values[at], slopes[at], rests[at]];
+            let planes = &self.families[function.family as usize].bounds;
+            *bounds = planes.each_ref().map(|plane| plane[function.register as usize]);
         }
     }
 
     /// The bounds of all functions from the last survey; the last number is infinite where none is
     /// known.
-    pub fn bounds(&self) -> &[[f64; 3]] {
+    pub fn bounds(&self) -> &[[f64; 4]] {
         &self.bounds
     }
 
@@ -274,22 +273,21 @@ impl Family {
         }
     }
 
-    fn survey(&mut self, arguments: &[[f64; 3]]) {
+    fn survey(&mut self, arguments: &[[f64; 4]]) {
         self.take_arguments(arguments);
         for (i, &op) in self.program.ops().iter().enumerate() {
             let register = self.program.first_op() + i;
-            if self.settled && !self.moving[register] {
-                continue;
+            if !self.settled || self.moving[register] {
+                let (known, new) = split(&mut self.bounds, register * self.members, self.members);
+                let registers = Registers { program: &self.program, known, members: self.members };
+                widest(&registers, op, new);
             }
-            let [values, slopes, rests] = &mut self.bounds;
-            let (known, new) = split([values, slopes, rests], register * self.members, self.members);
-            Registers { program: &self.program, known, members: self.members }.apply(op, new);
         }
         self.settled = true;
     }
 
-    fn take_arguments(&mut self, arguments: &[[f64; 3]]) {
-        let [values, slopes, rests] = &mut self.bounds;
+    fn take_arguments(&mut self, arguments: &[[f64; 4]]) {
+        let [values, slopes, bends, rests] = &mut self.bounds;
         for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
             let range = input * self.members..(input + 1) * self.members;
             let values = &mut values[range.clone()];
@@ -301,9 +299,10 @@ impl Family {
                 }
                 continue;
             }
-            let others = slopes[range.clone()].iter_mut().zip(&mut rests[range]);
-            for ((value, (slope, rest)), &source) in values.iter_mut().zip(others).zip(sources) {
-                [*value, *slope, *rest] = arguments[source as usize];
+            let lower = values.iter_mut().zip(&mut slopes[range.clone()]);
+            let upper = bends[range.clone()].iter_mut().zip(&mut rests[range]);
+            for (((value, slope), (bend, rest)), &source) in lower.zip(upper).zip(sources) {
+                [*value, *slope, *bend, *rest] = arguments[source as usize];
             }
         }
     }
@@ -345,56 +344,39 @@ impl Family {
 }
 
 /// The planes of bounds before some place, and as much as one register from there on.
-fn split(planes: [&mut Vec<f64>; 3], at: usize, members: usize) -> ([&[f64]; 3], [&mut [f64]; 3]) {
-    let [a, b, c] = planes.map(|plane| plane.split_at_mut(at));
-    ([a.0, b.0, c.0], [a.1, b.1, c.1].map(|new| &mut new[..members]))
+fn split(planes: &mut [Vec<f64>; 4], at: usize, members: usize) -> ([&[f64]; 4], [&mut [f64]; 4]) {
+    let [a, b, c, d] = planes.each_mut().map(|plane| plane.split_at_mut(at));
+    ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1].map(|new| &mut new[..members]))
 }
 
 /// The registers computed so far, `[register][member]`.
 struct Registers<'a> {
     program: &'a Program,
-    known: [&'a [f64]; 3],
+    known: [&'a [f64]; 4],
     members: usize,
 }
 
 impl<'a> Registers<'a> {
-    fn bounds(&self, r: Reg) -> [&'a [f64]; 3] {
+    fn bounds(&self, r: Reg) -> [&'a [f64]; 4] {
         self.known.map(|plane| &plane[r.index() * self.members..][..self.members])
     }
 
-    fn at(&self, r: Reg, member: usize) -> [f64; 3] {
+    fn at(&self, r: Reg, member: usize) -> [f64; 4] {
         self.known.map(|plane| plane[r.index() * self.members + member])
     }
 
     /// The bounds of an operation, for all members.
-    fn apply(&self, op: Op, [value, slope, rest]: [&mut [f64]; 3]) {
-        let n = self.members;
-        let (value, slope, rest) = (&mut value[..n], &mut slope[..n], &mut rest[..n]);
+    #[inline(always)]
+    fn apply(&self, op: Op, new: [&mut [f64]; 4]) {
         match op {
-            Op::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
-                let ([a, p, r], [b, q, s]) = (self.bounds(a), self.bounds(b));
-                let sign = if op == Binary::Add { 1.0 } else { -1.0 };
-                for i in 0..n {
-                    value[i] = a[i] + sign * b[i];
-                    slope[i] = p[i] + sign * q[i];
-                    rest[i] = r[i] + s[i];
-                }
-            }
-            Op::Binary(Binary::Mul, a, b) => {
-                let ([a, p, r], [b, q, s]) = (self.bounds(a), self.bounds(b));
-                for i in 0..n {
-                    [value[i], slope[i], rest[i]] = product([a[i], p[i], r[i]], [b[i], q[i], s[i]]);
-                }
-            }
-            Op::Powi(a, 2) => {
-                let [a, p, r] = self.bounds(a);
-                for i in 0..n {
-                    [value[i], slope[i], rest[i]] = square([a[i], p[i], r[i]]);
-                }
-            }
+            Op::Binary(Binary::Add, a, b) => map_two(new, self.bounds(a), self.bounds(b), sum),
+            Op::Binary(Binary::Sub, a, b) => map_two(new, self.bounds(a), self.bounds(b), difference),
+            Op::Binary(Binary::Mul, a, b) => map_two(new, self.bounds(a), self.bounds(b), product),
+            Op::Powi(a, 2) => map_two(new, self.bounds(a), self.bounds(a), |a, _| square(a)),
             _ => {
-                for i in 0..n {
-                    [value[i], slope[i], rest[i]] = self.apply_to_one(op, i);
+                let [value, slope, bend, rest] = new;
+                for i in 0..self.members {
+                    [value[i], slope[i], bend[i], rest[i]] = self.apply_to_one(op, i);
                 }
             }
         }
@@ -402,32 +384,80 @@ impl<'a> Registers<'a> {
 
     /// The bounds of an operation of any kind; of most it is known only that they do not move if no
     /// operand does.
-    fn apply_to_one(&self, op: Op, member: usize) -> [f64; 3] {
+    fn apply_to_one(&self, op: Op, member: usize) -> [f64; 4] {
         let of = |r: Reg| self.at(r, member);
-        let moves = |r: Reg| of(r)[1..] != [0.0, 0.0];
+        let moves = |r: Reg| of(r)[1..] != [0.0; 3];
         let value = vm::apply(op, |t| self.program.table(t), |r| of(r)[0]);
         match op {
-            Op::Unary(Unary::Neg, a) => [value, -of(a)[1], of(a)[2]],
+            Op::Unary(Unary::Neg, a) => difference([0.0; 4], of(a)),
             Op::Binary(Binary::Div, a, b) if !moves(b) => {
-                [value, of(a)[1] / of(b)[0], of(a)[2] / of(b)[0].abs()]
+                let [_, slope, bend, rest] = of(a).map(|x| x / of(b)[0]);
+                [value, slope, bend, rest.abs()]
             }
             Op::Select(c, a, b) if !moves(c) => of(if of(c)[0] != 0.0 { a } else { b }),
             Op::Powi(a, power) if power > 2 => (1..power).fold(of(a), |known, _| product(known, of(a))),
-            _ if op.operands().any(moves) => [value, 0.0, f64::INFINITY],
-            _ => [value, 0.0, 0.0],
+            _ if op.operands().any(moves) => [value, 0.0, 0.0, f64::INFINITY],
+            _ => [value, 0.0, 0.0, 0.0],
         }
     }
 }
 
-/// The bounds of a product: (a + p t + r t^2)(b + q t + s t^2) with |t| <= 1, where r and s stand for
-/// anything not greater.
-fn product([a, p, r]: [f64; 3], [b, q, s]: [f64; 3]) -> [f64; 3] {
-    let rest = (a.abs() + p.abs() + r) * s + (b.abs() + q.abs()) * r + (p * q).abs();
-    [a * b, a * q + b * p, rest]
+/// [`Registers::apply`] with the widest vectors the machine has; the numbers are the same.
+fn widest(registers: &Registers, op: Op, new: [&mut [f64]; 4]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide(registers: &Registers, op: Op, new: [&mut [f64]; 4]) {
+            registers.apply(op, new);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(registers, op, new) };
+        }
+    }
+    registers.apply(op, new);
+}
+
+/// The bounds of a function of two registers, for all members.
+#[inline(always)]
+fn map_two(
+    new: [&mut [f64]; 4],
+    a: [&[f64]; 4],
+    b: [&[f64]; 4],
+    function: impl Fn([f64; 4], [f64; 4]) -> [f64; 4],
+) {
+    let [value, slope, bend, rest] = new;
+    let n = value.len();
+    let (a, b) = (a.map(|plane| &plane[..n]), b.map(|plane| &plane[..n]));
+    let (slope, bend, rest) = (&mut slope[..n], &mut bend[..n], &mut rest[..n]);
+    for i in 0..n {
+        [value[i], slope[i], bend[i], rest[i]] = function(a.map(|plane| plane[i]), b.map(|plane| plane[i]));
+    }
+}
+
+#[inline(always)]
+fn sum([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
+    [a + b, p + q, u + v, r + s]
+}
+
+#[inline(always)]
+fn difference([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
+    [a - b, p - q, u - v, r + s]
+}
+
+/// The bounds of a product: (a + p t + u t^2 + r t^3)(b + q t + v t^2 + s t^3) with |t| <= 1, where r
+/// and s stand for anything not greater.
+#[inline(always)]
+fn product([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
+    let (size, other) = (p.abs() + u.abs(), q.abs() + v.abs());
+    let rest = (a.abs() + size + r) * s + (b.abs() + other) * r + (p * v + u * q).abs() + (u * v).abs();
+    [a * b, a * q + b * p, a * v + p * q + b * u, rest]
 }
 
 /// The bounds of a square.
-fn square([a, p, r]: [f64; 3]) -> [f64; 3] {
-    let slope = a * p;
-    [a * a, slope + slope, (2.0 * (a.abs() + p.abs()) + r) * r + p * p]
+#[inline(always)]
+fn square([a, p, u, r]: [f64; 4]) -> [f64; 4] {
+    let (slope, bend, cubic) = (a * p, a * u, (p * u).abs());
+    let rest = (2.0 * (a.abs() + p.abs() + u.abs()) + r) * r + (cubic + cubic) + u * u;
+    [a * a, slope + slope, p * p + (bend + bend), rest]
 }

@@ -158,21 +158,19 @@ pub trait Jets {
         rest.fill(0.0);
     }
 
-    /// The coefficients of order 0 and 1 of a slot, and the sum of the magnitudes of the others.
-    fn weights(&self, slot: u32) -> [f64; 3] {
+    /// The coefficients of order 0, 1 and 2 of a slot, and the sum of the magnitudes of the others.
+    fn weights(&self, slot: u32) -> [f64; 4] {
         let place = self.layout().places[slot as usize];
         let arena = &self.arena()[place.at(0)..];
-        let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order()));
+        let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order())) + 1;
         let stride = place.stride.max(1) as usize;
-        if count == 0 {
-            return [arena[0], 0.0, 0.0];
-        }
-        let others = &arena[2 * stride.min(arena.len() / 2)..];
+        let at = |k: usize| if k < count { arena[k * stride] } else { 0.0 };
+        let others = arena.get(3 * stride..).filter(|_| count > 3).unwrap_or_default();
         let sum = if stride == 1 {
-            magnitude(&others[..count - 1])
+            magnitude(&others[..count.saturating_sub(3)])
         } else {
-            others.iter().step_by(stride).take(count - 1).map(|c| c.abs()).sum()
+            others.iter().step_by(stride).take(count.saturating_sub(3)).map(|c| c.abs()).sum()
         };
-        [arena[0], arena[stride], sum]
+        [at(0), at(1), at(2), sum]
     }
 }
