@@ -83,6 +83,8 @@ pub(crate) struct Combination {
     pub has_domains: bool,
     /// True if some function in it does not exist everywhere.
     pub has_edges: bool,
+    /// True if some function in it has an edge of any kind, kinks included.
+    pub has_kinks: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Guards that are not part of the plan, and what composes those that matter.
@@ -90,6 +92,8 @@ pub(crate) struct Combination {
     pub bank: Option<Bank>,
     /// The function of the bank that each active atom is, `u32::MAX` for those of the plan.
     pub banked: Vec<u32>,
+    /// The active atoms of the plan.
+    pub eager: Vec<u32>,
     /// Jets computed with this combination.
     pub uses: u64,
     /// How many small flows this one is worth on the virtual machine.
@@ -232,6 +236,7 @@ fn assemble(
             .iter()
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
+        has_kinks: blocks.iter().any(|&b| !code.blocks[b as usize].edges.is_empty()),
         has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),
         watching: watching(&whole, flow_units),
@@ -239,6 +244,7 @@ fn assemble(
         crowd,
         bank,
         banked: Vec::new(),
+        eager: Vec::new(),
         composer: None,
         plan: Arc::new(plan),
         uses: 0,
@@ -419,6 +425,8 @@ impl Combination {
         let functions = self.crowd.iter().flat_map(|unit| &unit.outputs).zip(0..);
         let functions: HashMap<u32, u32> = functions.map(|(&slot, f)| (slot, f)).collect();
         self.banked = self.atom_slots.iter().map(|s| functions.get(s).copied().unwrap_or(u32::MAX)).collect();
+        let atoms = self.banked.iter().zip(0..);
+        self.eager = atoms.filter(|&(&function, _)| function == u32::MAX).map(|(_, p)| p).collect();
         let polynomial = self.plan.polynomials();
         self.unbounded = self.atom_slots.iter().copied().filter(|&s| !polynomial[s as usize]).collect();
         self.is_exact =
@@ -452,12 +460,13 @@ impl Combination {
         }
     }
 
-    /// The parabola of each active atom, and a bound of what its other terms add up to 1 in units of
-    /// the jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
-    pub fn atom_bounds(&self) -> impl Iterator<Item = [f64; 4]> {
-        let bounds = self.bank.as_ref().map_or(&[][..], |bank| bank.bounds());
-        let atoms = self.banked.iter().zip(&self.atom_slots);
-        atoms.map(|(&f, &slot)| bounds.get(f as usize).copied().unwrap_or_else(|| self.jets.weights(slot)))
+    /// The parabola of an active atom, and a bound of what its other terms add up to 1 in units of the
+    /// jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
+    pub fn atom_bounds(&self, p: usize) -> [f64; 4] {
+        match self.in_bank(p) {
+            Some((bank, function)) => bank.bounds(function),
+            None => self.jets.weights(self.atom_slots[p]),
+        }
     }
 
     /// Composes atoms up to an order, as far as they belong to a crowd, and no others.

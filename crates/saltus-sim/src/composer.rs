@@ -63,7 +63,7 @@ impl Composer {
         bank.choose_none();
         for (p, &function) in banked.iter().enumerate().filter(|(_, f)| **f != u32::MAX) {
             let function = function as usize;
-            if may_change(p, bank.bounds()[function]) {
+            if may_change(p, bank.bounds(function)) {
                 bank.choose(function);
             }
         }
@@ -100,7 +100,7 @@ impl Composer {
         }
         let (bank, env) = (self.bank.as_ref(), &*env);
         move |p| match (bank, combination.in_bank(p)) {
-            (Some(bank), Some((_, function))) => bank.bounds()[function][0],
+            (Some(bank), Some((_, function))) => bank.bounds(function)[0],
             _ => env[combination.atom_slots[p] as usize],
         }
     }

@@ -5,6 +5,7 @@
 //! and the step is not much longer than it takes until the next event, as far as the last steps
 //! tell.
 
+use crate::compile::Signs;
 use crate::explain;
 use crate::guards::sign_of;
 use crate::report::Ending;
@@ -67,11 +68,16 @@ impl Runner<'_> {
         let Runner { combinations, earliest, signs, .. } = self;
         let combination = combinations.get_mut(self.current);
         combination.survey();
-        let bounds = combination.atom_bounds();
-        earliest.extend(signs.iter().zip(bounds).map(|(signs, bounds)| earliest_change(signs.now, bounds)));
-        let Some(bank) = &combination.bank else { return Ok(length) };
-        if let Some(function) = bank.bounds().iter().position(|bounds| bounds[0].is_nan()) {
-            let p = combination.banked.iter().position(|&f| f as usize == function).unwrap_or(0);
+        let kept = combination.bank.as_ref().map_or(&[][..], |bank| bank.kept_signs());
+        for (p, &Signs { now, .. }) in signs.iter().enumerate() {
+            let keeps = kept.get(combination.banked[p] as usize).is_some_and(|&kept| now == kept && now != 0);
+            earliest.push(if keeps { 1.0 } else { earliest_change(now, combination.atom_bounds(p)) });
+        }
+        if combination.bank.is_none() {
+            return Ok(length);
+        }
+        let mut open = earliest.iter().enumerate().filter(|(_, place)| **place == 0.0);
+        if let Some((p, _)) = open.find(|&(p, _)| combination.atom_bounds(p)[0].is_nan()) {
             return Err(explain::undefined_guard(self, p));
         }
         Ok(length.min(self.horizon.0).min(self.scale))

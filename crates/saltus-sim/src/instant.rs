@@ -20,6 +20,8 @@ pub(crate) struct Buffers {
     pub roots: Vec<Root>,
     /// Guards that may be zero on a step.
     pub candidates: Vec<u32>,
+    /// Atoms that are zero and may go anywhere.
+    zeros: Vec<usize>,
     /// Rules of the round, in the order of the walk.
     fired: Vec<u32>,
     /// Transitions chosen for the round.
@@ -34,8 +36,10 @@ pub(crate) struct Buffers {
     old_signs: Vec<Signs>,
     /// Atoms that were zero by decree in this instant when their last block was left.
     dormant: Vec<AtomId>,
-    /// Slots holding the configuration.
+    /// Slots holding the configuration, and rules whose flags and ticks are part of it.
     configuration: Vec<u32>,
+    edges: Vec<u32>,
+    timed: Vec<u32>,
     /// The transition that enters modes at the moment.
     entering: u32,
 }
@@ -130,7 +134,7 @@ impl Runner<'_> {
                 *sign = Signs::UNREAD;
             }
         }
-        let mut undecided = false;
+        self.buffers.zeros.clear();
         for (p, &slot) in combination.atom_slots.iter().enumerate() {
             let sign = &mut self.signs[p];
             let is_known = *sign != Signs::UNREAD;
@@ -146,9 +150,11 @@ impl Runner<'_> {
             }
             let now = if is_known { 0 } else { sign_of(value) };
             *sign = if now == 0 { Signs { now, ..Signs::UNREAD } } else { Signs::steady(now) };
-            undecided |= now == 0;
+            if now == 0 {
+                self.buffers.zeros.push(p);
+            }
         }
-        if undecided {
+        if !self.buffers.zeros.is_empty() {
             self.decide_zeros();
         }
     }
@@ -157,17 +163,21 @@ impl Runner<'_> {
     /// jets.
     fn decide_zeros(&mut self) {
         self.refresh_jets();
-        let Runner { combinations, signs, row, .. } = self;
+        let Runner { combinations, signs, row, buffers, .. } = self;
         let combination = combinations.get_mut(self.current);
-        let is_open = |signs: Signs| signs == Signs { now: 0, ..Signs::UNREAD };
         // The slope mostly decides.
         for order in [1, self.order] {
-            combination.compose_atoms((0..signs.len()).filter(|&p| is_open(signs[p])), order);
-            for (p, signs) in signs.iter_mut().enumerate().filter(|(_, s)| is_open(**s)) {
+            combination.compose_atoms(buffers.zeros.iter().copied(), order);
+            buffers.zeros.retain(|&p| {
                 combination.atom_row(p, row);
-                if row[1] != 0.0 || order == self.order {
-                    signs.after = sign_after_zero(&row[1..]).value() as i8;
+                let is_decided = row[1] != 0.0 || order == self.order;
+                if is_decided {
+                    signs[p].after = sign_after_zero(&row[1..]).value() as i8;
                 }
+                !is_decided
+            });
+            if buffers.zeros.is_empty() {
+                break;
             }
         }
     }
@@ -589,15 +599,22 @@ impl Runner<'_> {
     fn check_for_loop(&mut self, rounds: u32) -> Result<(), Box<Ending>> {
         if self.buffers.configuration.is_empty() {
             self.buffers.configuration = self.configuration_slots();
+            let rules = || self.code.rules.iter().zip(0..);
+            let is_edge = |when: &When| matches!(when, When::Edge { .. });
+            let is_level = |when: &When| matches!(when, When::Level(_) | When::Else(_));
+            self.buffers.edges = rules().filter(|(r, _)| is_edge(&r.when)).map(|(_, i)| i).collect();
+            let timed = rules().filter(|(r, _)| !is_edge(&r.when) && !is_level(&r.when));
+            self.buffers.timed = timed.map(|(_, i)| i).collect();
         }
-        let Buffers { history, events, configuration, .. } = &mut self.buffers;
+        let Buffers { history, events, configuration, edges, timed, .. } = &mut self.buffers;
         let start = history.len();
         // Adding zero makes negative zero positive: both are the same value.
         history.extend(configuration.iter().map(|&slot| (self.env[slot as usize] + 0.0).to_bits()));
         history.extend(self.entered.iter().map(|t| t.to_bits()));
-        history.extend(self.armed.iter().chain(&self.visited).map(|&flag| u64::from(flag)));
+        history.extend(edges.iter().map(|&r| u64::from(self.armed[r as usize])));
+        history.extend(self.visited.iter().map(|&flag| u64::from(flag)));
         let t = self.stamp.t;
-        history.extend(self.timers.iter().map(|timer| u64::from(timer.is_used(t))));
+        history.extend(timed.iter().map(|&r| u64::from(self.timers[r as usize].is_used(t))));
         events.push(self.events.len());
         let width = history.len() - start;
         if rounds == 0 {
@@ -666,7 +683,7 @@ impl Runner<'_> {
         // Guards of a crowd are not evaluated here; they are looked at when the flow is expanded.
         let combination = self.combination();
         let undefined = |&p: &usize| self.env[combination.atom_slots[p] as usize].is_nan();
-        if let Some(p) = (0..self.signs.len()).filter(|&p| combination.in_bank(p).is_none()).find(undefined) {
+        if let Some(p) = combination.eager.iter().map(|&p| p as usize).find(undefined) {
             return Err(explain::undefined_guard(self, p));
         }
         Ok(())

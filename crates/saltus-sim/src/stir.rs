@@ -40,7 +40,8 @@ impl Stirred {
             }
             let (_, seen) = self.seen.take().unwrap_or_default();
             for (k, (signs, seen)) in signs.chunks(CHUNK).zip(seen.chunks(CHUNK)).enumerate() {
-                let is_open = |(signs, seen): (&Signs, &Signs)| (signs != seen) | (signs.now == 0);
+                let is_open =
+                    |(signs, seen): (&Signs, &Signs)| (signs.bits() != seen.bits()) | (signs.now == 0);
                 if !signs.iter().zip(seen).fold(false, |any, pair| any | is_open(pair)) {
                     continue;
                 }

@@ -102,12 +102,18 @@ impl Runner<'_> {
 
     /// True if a function in force has its edge here, of the given kind.
     pub fn meets_edge(&self, wanted: impl Fn(Edge, i8) -> bool) -> bool {
+        if !self.combination().has_kinks {
+            return false;
+        }
         let zeros = (0..self.signs.len()).filter(|&p| self.signs[p].now == 0);
         zeros.into_iter().any(|p| self.live_edges(p as u32).any(|e| wanted(e, self.signs[p].after)))
     }
 
     /// Ends the run where a function in force would be left.
     pub fn check_edges(&self) -> Result<(), Box<Ending>> {
+        if !self.combination().has_kinks {
+            return Ok(());
+        }
         for p in 0..self.signs.len() as u32 {
             let Signs { now: 0, after } = self.signs[p as usize] else { continue };
             if let Some(edge) = self.live_edges(p).find(|e| e.kind.is_left(after)) {

@@ -34,7 +34,8 @@ use std::sync::Arc;
 /// let units = [1, 2].map(|slot| PlanBlock { program: square.clone(), inputs: vec![slot], outputs: vec![slot + 4] });
 /// let mut bank = Bank::new(&units, 3, |slot| jets.degree(slot));
 /// bank.survey(|slot| jets.weights(slot));
-/// assert_eq!(bank.bounds(), [[1.0, 2.0, 1.0, 0.0], [4.0, 0.0, 0.0, 0.0]]);
+/// assert_eq!([0, 1].map(|function| bank.bounds(function)), [[1.0, 2.0, 1.0, 0.0], [4.0, 0.0, 0.0, 0.0]]);
+/// assert_eq!(bank.kept_signs(), [1, 1]);
 /// bank.choose(0);
 /// bank.compose(&jets, 3);
 /// let mut row = [0.0; 4];
@@ -49,7 +50,8 @@ pub struct Bank {
     /// The slots read by any unit, and their bounds.
     slots: Vec<u32>,
     arguments: Vec<[f64; 4]>,
-    bounds: Vec<[f64; 4]>,
+    /// The sign each function keeps, by the last survey; 0 if none surely.
+    kept: Vec<i8>,
     /// Number of coefficients that were composed.
     composed: usize,
     /// 1 / k
@@ -62,8 +64,9 @@ struct Function {
     family: u32,
     member: u32,
     output: u32,
-    /// Place of its bounds in the family.
+    /// Places of its bounds and of its sign in the family.
     register: u32,
+    kept: u32,
     degree: Degree,
 }
 
@@ -82,6 +85,8 @@ struct Family {
     moving: Vec<bool>,
     /// True once the other registers are computed for the constants there are.
     settled: bool,
+    /// The sign each function keeps, `[output][member]`; 0 if none surely.
+    kept: Vec<i8>,
     /// The members whose rows are in memory, lane by lane.
     chosen: Vec<u32>,
     /// The lane of each member; `u32::MAX` if it is not chosen.
@@ -94,9 +99,9 @@ impl Bank {
     /// A bank of units whose arguments have the degrees told; coefficients go up to `order`.
     pub fn new(units: &[PlanBlock], order: usize, degree: impl Fn(u32) -> Degree) -> Bank {
         let inverses = (0..=order).map(|k| 1.0 / k as f64).collect();
-        let (families, functions, slots, arguments, bounds) = Default::default();
+        let (families, functions, slots, arguments, kept) = Default::default();
         let mut bank =
-            Bank { span: order + 1, families, functions, slots, arguments, bounds, composed: 0, inverses };
+            Bank { span: order + 1, families, functions, slots, arguments, kept, composed: 0, inverses };
         let mut known = HashMap::new();
         let mut lists: Vec<Vec<&PlanBlock>> = Vec::new();
         for (position, unit) in units.iter().enumerate() {
@@ -114,6 +119,7 @@ impl Bank {
                     member: lists[family].len() as u32,
                     output: output as u32,
                     register: 0,
+                    kept: 0,
                     degree: lowered.degrees[row.index()],
                 });
             }
@@ -127,9 +133,10 @@ impl Bank {
             let Family { program, members, .. } = &bank.families[function.family as usize];
             let output = program.outputs()[function.output as usize].index();
             function.register = (output * members) as u32 + function.member;
+            function.kept = function.output * *members as u32 + function.member;
         }
         bank.arguments.resize(bank.slots.len(), [0.0; 4]);
-        bank.bounds.resize(bank.functions.len(), [0.0; 4]);
+        bank.kept.resize(bank.functions.len(), 0);
         bank
     }
 
@@ -160,17 +167,25 @@ impl Bank {
         for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
             *to = argument(slot);
         }
-        self.families.iter_mut().for_each(|family| family.survey(&self.arguments));
-        for (bounds, function) in self.bounds.iter_mut().zip(&self.functions) {
-            let planes = &self.families[function.family as usize].bounds;
-            *bounds = planes.each_ref().map(|plane| plane[function.register as usize]);
+        for family in &mut self.families {
+            family.survey(&self.arguments);
+        }
+        for (kept, function) in self.kept.iter_mut().zip(&self.functions) {
+            *kept = self.families[function.family as usize].kept[function.kept as usize];
         }
     }
 
-    /// The bounds of all functions from the last survey; the last number is infinite where none is
+    /// The bounds of a function from the last survey; the last number is infinite where none is
     /// known.
-    pub fn bounds(&self) -> &[[f64; 4]] {
-        &self.bounds
+    pub fn bounds(&self, function: usize) -> [f64; 4] {
+        let Function { family, register, .. } = self.functions[function];
+        let planes = &self.families[family as usize].bounds;
+        planes.each_ref().map(|plane| plane[register as usize])
+    }
+
+    /// The sign that each function surely keeps up to 1, by the last survey; 0 if that is not known.
+    pub fn kept_signs(&self) -> &[i8] {
+        &self.kept
     }
 
     /// Chooses no function.
@@ -238,6 +253,7 @@ impl Family {
             bounds: Default::default(),
             moving: Vec::new(),
             settled: false,
+            kept: Vec::new(),
             chosen: Vec::new(),
             lanes: Vec::new(),
             lane_count: 0,
@@ -259,6 +275,7 @@ impl Family {
                 }));
             }
         }
+        self.kept.resize(self.program.outputs().len() * units.len(), 0);
         let size = self.program.registers() * units.len();
         self.bounds.iter_mut().for_each(|plane| plane.resize(size, 0.0));
         let first = self.program.inputs();
@@ -275,15 +292,35 @@ impl Family {
 
     fn survey(&mut self, arguments: &[[f64; 4]]) {
         self.take_arguments(arguments);
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn wide(family: &mut Family) {
+                family.bound_all();
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the machine has the feature.
+                return unsafe { wide(self) };
+            }
+        }
+        self.bound_all();
+    }
+
+    /// Bounds all operations of the program; the numbers do not depend on the width of vectors.
+    #[inline(always)]
+    fn bound_all(&mut self) {
         for (i, &op) in self.program.ops().iter().enumerate() {
             let register = self.program.first_op() + i;
             if !self.settled || self.moving[register] {
                 let (known, new) = split(&mut self.bounds, register * self.members, self.members);
-                let registers = Registers { program: &self.program, known, members: self.members };
-                widest(&registers, op, new);
+                Registers { program: &self.program, known, members: self.members }.apply(op, new);
             }
         }
         self.settled = true;
+        for (output, kept) in self.program.outputs().iter().zip(self.kept.chunks_exact_mut(self.members)) {
+            let range = output.index() * self.members..(output.index() + 1) * self.members;
+            keep(kept, self.bounds.each_ref().map(|plane| &plane[range.clone()]));
+        }
     }
 
     fn take_arguments(&mut self, arguments: &[[f64; 4]]) {
@@ -402,20 +439,20 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// [`Registers::apply`] with the widest vectors the machine has; the numbers are the same.
-fn widest(registers: &Registers, op: Op, new: [&mut [f64]; 4]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn wide(registers: &Registers, op: Op, new: [&mut [f64]; 4]) {
-            registers.apply(op, new);
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has the feature.
-            return unsafe { wide(registers, op, new) };
-        }
+/// Covers the rounding of the few operations of a bound, many times over.
+const MARGIN: f64 = 1e-12;
+
+/// The signs that bounded functions keep up to 1.
+#[inline(always)]
+fn keep(kept: &mut [i8], bounds: [&[f64]; 4]) {
+    let [values, slopes, bends, rests] = bounds.map(|plane| &plane[..kept.len()]);
+    for (i, kept) in kept.iter_mut().enumerate() {
+        let sign = 1.0f64.copysign(values[i]);
+        let (approach, bend) = (-sign * slopes[i], rests[i] * (1.0 + MARGIN) - sign * bends[i]);
+        let toward = (approach + approach.abs()) + (bend + bend.abs());
+        let keeps = toward < 2.0 * (1.0 - MARGIN) * values[i].abs();
+        *kept = if keeps { sign as i8 } else { 0 };
     }
-    registers.apply(op, new);
 }
 
 /// The bounds of a function of two registers, for all members.
@@ -460,4 +497,93 @@ fn square([a, p, u, r]: [f64; 4]) -> [f64; 4] {
     let (slope, bend, cubic) = (a * p, a * u, (p * u).abs());
     let rest = (2.0 * (a.abs() + p.abs() + u.abs()) + r) * r + (cubic + cubic) + u * u;
     [a * a, slope + slope, p * p + (bend + bend), rest]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jet::JetMachine;
+    use crate::{Expr, FlowPlan, Graph, Sort, VarId};
+    use proptest::prelude::*;
+
+    const ORDER: usize = 6;
+
+    /// States x, y, z in slots 1 to 3 with given rates that are polynomials in time and states, and
+    /// two units of one program and one of another.
+    fn plan(graph: &mut Graph, shape: u32) -> (FlowPlan, Vec<PlanBlock>) {
+        let [x, y, z] = [1, 2, 3].map(|slot| graph.var(VarId(slot), Sort::Real));
+        let product = graph.mul(y, z);
+        let (rates, _) = Program::new(graph, &[y, product, x]);
+        let block = PlanBlock { program: rates.into(), inputs: vec![2, 3, 1], outputs: vec![4, 5, 6] };
+        let states = vec![(1, 4), (2, 5), (3, 6)];
+        let outputs = polynomials(graph, x, y, shape);
+        let (program, inputs) = Program::new(graph, &outputs);
+        assert_eq!(inputs.len(), 2);
+        let first = Arc::new(program);
+        let unit = |inputs: [u32; 2], slot: u32| PlanBlock {
+            program: first.clone(),
+            inputs: inputs.to_vec(),
+            outputs: vec![slot, slot + 1],
+        };
+        let units = vec![unit([1, 2], 7), unit([2, 3], 9), unit([3, 1], 11)];
+        (FlowPlan { blocks: vec![block], states, time_slot: 0, slots: 13 }, units)
+    }
+
+    fn polynomials(graph: &mut Graph, x: Expr, y: Expr, shape: u32) -> Vec<Expr> {
+        let (square, cube) = (graph.powi(x, 2), graph.powi(y, 3));
+        let (product, two) = (graph.mul(x, y), graph.real(2.0));
+        let half = graph.intern(crate::Node::Binary(Binary::Div, product, two));
+        match shape {
+            0 => vec![graph.sub(square, y), graph.add(cube, x)],
+            1 => vec![graph.mul(square, cube), graph.neg(half)],
+            _ => vec![graph.sub(half, square), graph.mul(product, product)],
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn rows_are_those_of_the_machine_and_bounds_hold(
+            start in prop::array::uniform3(-2.0..2.0f64),
+            scale in 0.05..1.0f64,
+            shape in 0..3u32,
+            chosen in prop::collection::vec(0..6usize, 1..6),
+        ) {
+            let mut graph = Graph::new();
+            let (plan, units) = plan(&mut graph, shape);
+            let whole = FlowPlan { blocks: [plan.blocks.clone(), units.clone()].concat(), ..plan.clone() };
+            let mut env = vec![0.0; 13];
+            env[1..4].copy_from_slice(&start);
+            let (mut jets, mut all) = (JetMachine::new(&plan, ORDER), JetMachine::new(&whole, ORDER));
+            jets.run(&env, scale);
+            all.run(&env, scale);
+            let mut bank = Bank::new(&units, ORDER, |slot| jets.degree(slot));
+            bank.survey(|slot| jets.weights(slot));
+            chosen.iter().for_each(|&function| bank.choose(function));
+            bank.compose(&jets, ORDER);
+            for &function in &chosen {
+                let (mut row, mut expected) = ([0.0; ORDER + 1], [0.0; ORDER + 1]);
+                bank.row(function, &mut row);
+                all.row(7 + function as u32, &mut expected);
+                prop_assert_eq!(row.map(f64::to_bits), expected.map(f64::to_bits));
+            }
+            // The functions on the truncated polynomials of the states stay within the bounds.
+            for step in 0..=20 {
+                let s = f64::from(step) / 20.0;
+                let mut env = env.clone();
+                for slot in 1..4u32 {
+                    let mut row = [0.0; ORDER + 1];
+                    jets.row(slot, &mut row);
+                    env[slot as usize] = row.iter().rev().fold(0.0, |sum, c| sum * s + c);
+                }
+                units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
+                for function in 0..6 {
+                    let [a, b, c, r] = bank.bounds(function);
+                    let distance = (env[7 + function] - (a + (b + c * s) * s)).abs();
+                    let kept = bank.kept_signs()[function];
+                    prop_assert!(kept == 0 || env[7 + function] * f64::from(kept) > 0.0);
+                    prop_assert!(distance <= r * s.powi(3) + 1e-9 * (1.0 + a.abs() + r), "{} {} {}", s, distance, r);
+                }
+            }
+        }
+    }
 }

@@ -87,6 +87,11 @@ impl Signs {
     /// Not known: not read yet, or of something without a value. No comparison holds.
     pub const UNREAD: Signs = Signs { now: i8::MAX, after: i8::MAX };
 
+    /// Both signs as one number, to compare many at a time.
+    pub fn bits(self) -> u16 {
+        u16::from_ne_bytes([self.now.cast_unsigned(), self.after.cast_unsigned()])
+    }
+
     /// The same sign at and after the instant.
     pub fn steady(sign: i8) -> Self {
         Self { now: sign, after: sign }
