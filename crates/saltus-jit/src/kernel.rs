@@ -73,31 +73,56 @@ fn sum(x: Option<Four>, y: Four) -> Four {
 /// `4 * span` numbers; there is one result per lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lanes {
-    pub span: usize,
-    /// Factors and results of products.
+    span: usize,
+    products: ProductLanes,
+    squares: SquareLanes,
+    /// All of it lies before this place.
+    end: usize,
+}
+
+/// Factors and results of products.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ProductLanes {
     pub a: usize,
     pub b: usize,
-    pub products: usize,
-    pub product_blocks: usize,
-    /// Rows and results of squares.
-    pub s: usize,
-    pub squares: usize,
-    pub square_blocks: usize,
+    pub results: usize,
+    pub blocks: usize,
+}
+
+/// Rows and results of squares.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SquareLanes {
+    pub rows: usize,
+    pub results: usize,
+    pub blocks: usize,
 }
 
 impl Lanes {
-    /// True if everything lies in a memory of this length.
-    fn fit(&self, length: usize) -> bool {
-        let block = 4 * self.span;
-        [
-            self.a + self.product_blocks * block,
-            self.b + self.product_blocks * block,
-            self.products + 4 * self.product_blocks,
-            self.s + self.square_blocks * block,
-            self.squares + 4 * self.square_blocks,
-        ]
-        .into_iter()
-        .all(|end| end <= length)
+    pub fn new(span: usize, products: ProductLanes, squares: SquareLanes) -> Lanes {
+        let block = 4 * span;
+        let ends = [
+            products.a + products.blocks * block,
+            products.b + products.blocks * block,
+            products.results + 4 * products.blocks,
+            squares.rows + squares.blocks * block,
+            squares.results + 4 * squares.blocks,
+        ];
+        Lanes { span, products, squares, end: ends.into_iter().fold(0, usize::max) }
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.products.blocks + self.squares.blocks == 0
+    }
+
+    /// The place of the sum of old terms of a product.
+    pub fn product(&self, lane: usize) -> usize {
+        self.products.results + lane
+    }
+
+    /// The place of the sum of old terms of a square.
+    pub fn square(&self, lane: usize) -> usize {
+        self.squares.results + lane
     }
 }
 
@@ -106,28 +131,29 @@ impl Lanes {
 #[inline(always)]
 fn old_terms<const K: usize>(memory: &mut [f64], lanes: &Lanes, k: usize) {
     let k = if K > 0 { K } else { k };
-    assert!(k >= 2 && k < lanes.span && lanes.fit(memory.len()));
+    assert!(k >= 2 && k < lanes.span && lanes.end <= memory.len());
     let (block, memory) = (4 * lanes.span, memory.as_mut_ptr());
-    let (mut a, mut b) = (memory.wrapping_add(lanes.a), memory.wrapping_add(lanes.b));
-    for i in 0..lanes.product_blocks {
+    let Lanes { products, squares, .. } = lanes;
+    let (mut a, mut b) = (memory.wrapping_add(products.a), memory.wrapping_add(products.b));
+    for i in 0..products.blocks {
         // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
         let term = |j: usize| unsafe { mul(load(a, j), load(b, k - j)) };
         let middle = middle(term, k - 2);
         let low = term(1);
         let edge = if k > 2 { add(low, term(k - 1)) } else { low };
         // SAFETY: the results lie in the memory, as was checked.
-        unsafe { store(memory.add(lanes.products), i, sum(middle, edge)) };
+        unsafe { store(memory.add(products.results), i, sum(middle, edge)) };
         (a, b) = (a.wrapping_add(block), b.wrapping_add(block));
     }
-    let mut s = memory.wrapping_add(lanes.s);
-    for i in 0..lanes.square_blocks {
+    let mut s = memory.wrapping_add(squares.rows);
+    for i in 0..squares.blocks {
         // SAFETY: as above.
         let term = |j: usize| unsafe { mul(load(s, j), load(s, k - j)) };
         let middle = middle(term, (k - 1) / 2);
         let twice = (k > 2).then(|| sum(middle, term(1))).map(|s| add(s, s));
         let value = if k.is_multiple_of(2) { sum(twice, term(k / 2)) } else { twice.unwrap_or([0.0; 4]) };
         // SAFETY: as above.
-        unsafe { store(memory.add(lanes.squares), i, value) };
+        unsafe { store(memory.add(squares.results), i, value) };
         s = s.wrapping_add(block);
     }
 }
@@ -268,16 +294,9 @@ mod tests {
     fn width_does_not_show() {
         let (wide, span, blocks) = (Kernels::detect(), OWN_ORDERS + 3, 3);
         let size = blocks * 4 * span;
-        let lanes = Lanes {
-            span,
-            a: 0,
-            b: size,
-            products: 3 * size,
-            product_blocks: blocks,
-            s: 2 * size,
-            squares: 3 * size + 4 * blocks,
-            square_blocks: blocks,
-        };
+        let products = ProductLanes { a: 0, b: size, results: 3 * size, blocks };
+        let squares = SquareLanes { rows: 2 * size, results: 3 * size + 4 * blocks, blocks };
+        let lanes = Lanes::new(span, products, squares);
         let mut memory: Vec<f64> = (0..3 * size).map(|i| (i as f64 * 0.7).sin()).collect();
         memory.resize(3 * size + 8 * blocks, 0.0);
         let mut other = memory.clone();
@@ -289,8 +308,8 @@ mod tests {
             let sum = |a: usize, b: usize, lane: usize| -> f64 {
                 (1..k).map(|j| memory[a + at(lane, j)] * memory[b + at(lane, k - j)]).sum()
             };
-            assert!((memory[lanes.products + 5] - sum(lanes.a, lanes.b, 5)).abs() < 1e-13);
-            assert!((memory[lanes.squares + 11] - sum(lanes.s, lanes.s, 11)).abs() < 1e-13);
+            assert!((memory[lanes.product(5)] - sum(products.a, products.b, 5)).abs() < 1e-13);
+            assert!((memory[lanes.square(11)] - sum(squares.rows, squares.rows, 11)).abs() < 1e-13);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::arena::{Arena, Home};
 use crate::code::Assembler;
 use crate::emit::{Emitter, byte_offset, pointer_type, trusted};
 use crate::fused::{Fused, TIME};
-use crate::kernel::{Kernels, Lanes};
+use crate::kernel::{Kernels, Lanes, ProductLanes, SquareLanes};
 use crate::matrix::{self, Matrices};
 use crate::rows::{self, Rows};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -131,16 +131,10 @@ impl Split {
             LaneArray { base: arena.take(4 * blocks * span), blocks, span }
         };
         let (a, b, s) = (array(product_lanes.len()), array(product_lanes.len()), array(square_lanes.len()));
-        let lanes = Lanes {
-            span: order + 1,
-            a: a.base,
-            b: b.base,
-            products: arena.take(4 * a.blocks),
-            product_blocks: a.blocks,
-            s: s.base,
-            squares: arena.take(4 * s.blocks),
-            square_blocks: s.blocks,
-        };
+        let products =
+            ProductLanes { a: a.base, b: b.base, results: arena.take(4 * a.blocks), blocks: a.blocks };
+        let squares = SquareLanes { rows: s.base, results: arena.take(4 * s.blocks), blocks: s.blocks };
+        let lanes = Lanes::new(order + 1, products, squares);
         let mut duties = vec![Vec::new(); fused.rows.rows()];
         for (&(left, right), &lane) in &product_lanes {
             duties[left.index()].push(a.home(lane));
@@ -246,11 +240,12 @@ impl Split {
     }
 
     /// The kernels' part at order k: early states, old terms, matrices.
+    #[inline]
     pub fn before_body(&self, kernels: &Kernels, memory: &mut [f64], k: usize) {
-        if k > 0 {
+        if k > 0 && !self.early.is_empty() {
             self.integrate_early(memory, k);
         }
-        if k > 1 && self.lanes.product_blocks + self.lanes.square_blocks > 0 {
+        if k > 1 && !self.lanes.is_empty() {
             kernels.old_terms(memory, &self.lanes, k);
         }
         for matrix in &self.matrices {
@@ -488,13 +483,13 @@ impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
 
     fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
         let lane = *self.split.product_lanes.get(&(a, b))?;
-        let place = self.split.lanes.products + lane;
+        let place = self.split.lanes.product(lane);
         Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 
     fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
         let lane = *self.split.square_lanes.get(&a)?;
-        let place = self.split.lanes.squares + lane;
+        let place = self.split.lanes.square(lane);
         Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
     }
 }
