@@ -16,6 +16,13 @@ pub(crate) struct Home {
     pub stride: usize,
 }
 
+impl Home {
+    /// This home, if another one is its neighbour: coefficients of both are one vector.
+    pub fn before(self, next: Home) -> Option<Home> {
+        (self.stride > 0 && self.stride == next.stride && self.base + 1 == next.base).then_some(self)
+    }
+}
+
 /// The plan of an arena.
 pub(crate) struct Arena {
     pub layout: JetLayout,
@@ -79,6 +86,19 @@ impl Arena {
     pub fn take(&mut self, count: usize) -> usize {
         self.size += count;
         self.size - count
+    }
+
+    /// Gives two rows room side by side, for their coefficients up to an order, at an even place:
+    /// a pair of coefficients is one vector.
+    pub fn take_pair(&mut self, order: usize) -> [Home; 2] {
+        self.size = self.size.next_multiple_of(2);
+        let base = self.take(2 * (order + 1));
+        [base, base + 1].map(|base| Home { base, stride: 2 })
+    }
+
+    /// The place of the first of two rows, if they lie side by side.
+    pub fn neighbours(&self, [a, b]: [Reg; 2]) -> Option<Home> {
+        self.homes[a.index()].before(self.homes[b.index()])
     }
 
     /// Fixes the places of the slots from the homes of their rows.

@@ -5,7 +5,9 @@
 
 use crate::JitError;
 use cranelift_codegen::ir::condcodes::FloatCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value, types};
+use cranelift_codegen::ir::{
+    AbiParam, ConstantData, Endianness, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value, types,
+};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use saltus_expr::jet::LockRule;
@@ -53,6 +55,15 @@ pub(crate) fn trusted() -> MemFlagsData {
     MemFlagsData::trusted()
 }
 
+/// Memory that is valid; two numbers in it need no more alignment than one.
+pub(crate) fn unaligned() -> MemFlagsData {
+    MemFlagsData::new().with_notrap()
+}
+
+fn little_endian() -> MemFlagsData {
+    MemFlagsData::new().with_endianness(Endianness::Little)
+}
+
 /// A function being emitted.
 pub(crate) struct Emitter<'a, 'f> {
     pub ins: &'a mut FunctionBuilder<'f>,
@@ -78,6 +89,26 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     pub fn store(&mut self, value: Value, array: Value, index: usize) {
         self.ins.ins().store(trusted(), value, array, byte_offset(index));
+    }
+
+    /// The same number twice.
+    pub fn twice(&mut self, x: Value) -> Value {
+        self.ins.ins().splat(types::F64X2, x)
+    }
+
+    /// One of two numbers.
+    pub fn lane(&mut self, two: Value, lane: usize) -> Value {
+        self.ins.ins().extractlane(two, lane as u8)
+    }
+
+    /// A vector of lane `i` of x and lane `j` of y.
+    pub fn join_lanes(&mut self, (x, i): (Value, usize), (y, j): (Value, usize)) -> Value {
+        let bytes = [i, 2 + j].into_iter().flat_map(|lane| 8 * lane as u8..8 * lane as u8 + 8);
+        let mask = ConstantData::from(&bytes.collect::<Vec<u8>>()[..]);
+        let mask = self.ins.func.dfg.immediates.push(mask);
+        let [x, y] = [x, y].map(|v| self.ins.ins().bitcast(types::I8X16, little_endian(), v));
+        let joined = self.ins.ins().shuffle(x, y, mask);
+        self.ins.ins().bitcast(types::F64X2, little_endian(), joined)
     }
 
     fn call(&mut self, function: *const u8, arguments: &[Value]) -> Value {

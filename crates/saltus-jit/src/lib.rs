@@ -11,12 +11,14 @@
 //! adds the newest terms; dense linear parts are one matrix-vector kernel.
 
 mod arena;
+mod body;
 mod code;
 mod emit;
 mod fused;
 mod jet;
 mod kernel;
 mod matrix;
+mod pairing;
 mod point;
 mod rows;
 mod split;

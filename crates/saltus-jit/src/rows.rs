@@ -44,6 +44,20 @@ pub(crate) trait Rows<'a, 'f: 'a> {
         self.fused().rows.degrees[row.index()]
     }
 
+    /// True if a row has a coefficient of order 0.
+    fn starts(&self, row: Reg) -> bool {
+        self.fused().rows.starts[row.index()]
+    }
+
+    fn lock(&mut self, lock: Lock) -> Value {
+        let base = self.arena().locks + lock.0 as usize;
+        self.load(Home { base, stride: 0 }, 0)
+    }
+
+    fn zero(&mut self) -> Value {
+        self.emitter().constant(0.0)
+    }
+
     /// h / k: what makes states of derivatives.
     fn scale(&mut self) -> Value {
         let (arena, k) = (self.arena(), self.k());
@@ -56,7 +70,7 @@ pub(crate) trait Rows<'a, 'f: 'a> {
 /// Emits the coefficient of a row by its rule; zero if every term is absent.
 pub(crate) fn advance<'a, 'f: 'a>(rows: &mut impl Rows<'a, 'f>, row: Reg, rule: Rule) -> Value {
     let value = recurrence::advance(&mut Emission { rows, marker: Default::default() }, row, rule);
-    value.unwrap_or_else(|| rows.emitter().constant(0.0))
+    value.unwrap_or_else(|| rows.zero())
 }
 
 struct Emission<'r, 'a, 'f, R> {
@@ -94,7 +108,7 @@ impl<'a, 'f: 'a, R: Rows<'a, 'f>> Arithmetic for Emission<'_, 'a, 'f, R> {
     }
 
     fn first(&mut self, row: Reg) -> Option<Value> {
-        self.rows.fused().rows.starts[row.index()].then(|| self.rows.coefficient(row, 0))
+        self.rows.starts(row).then(|| self.rows.coefficient(row, 0))
     }
 
     fn old(&mut self, a: Reg, b: Reg) -> Option<Value> {
@@ -123,8 +137,7 @@ impl<'a, 'f: 'a, R: Rows<'a, 'f>> Arithmetic for Emission<'_, 'a, 'f, R> {
     }
 
     fn lock(&mut self, lock: Lock) -> Value {
-        let base = self.rows.arena().locks + lock.0 as usize;
-        self.rows.load(Home { base, stride: 0 }, 0)
+        self.rows.lock(lock)
     }
 
     fn order(&mut self) -> Value {

@@ -9,18 +9,19 @@
 
 use crate::JitError;
 use crate::arena::{Arena, Home};
+use crate::body::Body;
 use crate::code::Assembler;
-use crate::emit::{Emitter, byte_offset, pointer_type, trusted};
-use crate::fused::{Fused, TIME};
+use crate::emit::pointer_type;
+use crate::fused::Fused;
 use crate::kernel::{Kernels, Lanes, ProductLanes, SquareLanes};
 use crate::matrix::{self, Matrices};
-use crate::rows::{self, Rows};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use crate::pairing::{Pairing, Two};
+use cranelift_codegen::ir::Value;
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::FuncId;
 use saltus_expr::FlowPlan;
 use saltus_expr::Reg;
-use saltus_expr::jet::{Degree, JetNode};
+use saltus_expr::jet::Degree;
 use std::collections::HashMap;
 
 /// Predicted bytes of code beyond which a plan is left to the virtual machine, whose time to start
@@ -31,7 +32,7 @@ const GREATEST_SIZE: usize = 128 * 1024;
 const BYTES_PER_NODE: usize = 64;
 
 /// An order that stands for all high orders: indices near it are counted back from the order.
-const ANY_ORDER: usize = 1 << 20;
+pub(crate) const ANY_ORDER: usize = 1 << 20;
 
 /// A lane array in blocks of four lanes: `[lane / 4][order][lane % 4]`.
 #[derive(Clone, Copy, Default)]
@@ -72,15 +73,20 @@ struct Run {
 /// Everything about a split jet but the code.
 pub(crate) struct Split {
     pub arena: Arena,
-    lanes: Lanes,
-    product_lanes: HashMap<(Reg, Reg), usize>,
-    square_lanes: HashMap<Reg, usize>,
+    pub pairing: Pairing,
+    /// Where operands of pairs lie side by side at order 0.
+    pub firsts: Vec<([Reg; 2], Home)>,
+    pub lanes: Lanes,
+    pub product_lanes: HashMap<(Reg, Reg), usize>,
+    pub square_lanes: HashMap<Reg, usize>,
     /// For each row, the lanes its coefficients go to.
-    duties: Vec<Vec<Home>>,
-    covered: Vec<bool>,
+    pub duties: Vec<Vec<Home>>,
+    /// Rows that are results of matrices.
+    pub covered: Vec<bool>,
     matrices: Vec<PlacedMatrix>,
     early: Vec<Run>,
-    is_early: Vec<bool>,
+    /// States that are integrated before the kernels run.
+    pub is_early: Vec<bool>,
     /// Orders with bodies of their own.
     special: usize,
 }
@@ -98,7 +104,22 @@ impl Split {
     pub fn new(plan: &FlowPlan, fused: &Fused, order: usize) -> Result<Split, JitError> {
         let endless = |row: Reg| fused.rows.degrees[row.index()] == Degree::UNBOUNDED;
         let Matrices { list, covered } = matrix::find(fused);
+        let mut excluded = covered.clone();
+        list.iter().flat_map(|matrix| &matrix.columns).for_each(|x| excluded[x.index()] = true);
+        let pairing = Pairing::find(fused, &excluded);
         let (mut product_lanes, mut square_lanes) = (HashMap::new(), HashMap::new());
+        for two in pairing.twos() {
+            let operand = |row: Reg, i: usize| two.operands[row.index()][i];
+            for (a, b) in two.rule.products(two.own) {
+                let products = [0, 1].map(|i| (operand(a, i), operand(b, i)));
+                let endless = endless(products[0].0) && endless(products[0].1);
+                add_neighbours(&mut product_lanes, products, endless);
+            }
+            if let Some(a) = two.rule.square(two.own) {
+                let squares = [0, 1].map(|i| operand(a, i));
+                add_neighbours(&mut square_lanes, squares, endless(squares[0]));
+            }
+        }
         let mut keeps = vec![false; fused.rows.rows()];
         for (row, node) in fused.nodes().filter(|&(row, _)| !covered[row.index()]) {
             for (a, b) in node.rule.products(row) {
@@ -126,6 +147,8 @@ impl Split {
             return Err(JitError::TooLarge { bytes, limit });
         }
         let mut arena = Arena::new(plan, fused, order, &keeps);
+        let firsts = place_pairs(&pairing, fused, &mut arena);
+        arena.size = arena.size.next_multiple_of(4);
         let mut array = |lanes: usize| {
             let (blocks, span) = (lanes.div_ceil(4), order + 1);
             LaneArray { base: arena.take(4 * blocks * span), blocks, span }
@@ -148,6 +171,8 @@ impl Split {
         }
         let mut split = Split {
             arena,
+            pairing,
+            firsts,
             lanes,
             product_lanes,
             square_lanes,
@@ -292,204 +317,37 @@ impl Split {
     }
 }
 
+/// Gives two convolutions neighbouring lanes, unless one has a lane or is not `endless`.
+fn add_neighbours<K: std::hash::Hash + Eq + Copy>(lanes: &mut HashMap<K, usize>, two: [K; 2], endless: bool) {
+    if endless && two[0] != two[1] && two.iter().all(|one| !lanes.contains_key(one)) {
+        let first = lanes.len();
+        lanes.extend([(two[0], first), (two[1], first + 1)]);
+    }
+}
+
+/// Places pairs of rows that keep their coefficients side by side, and the values at order 0 of
+/// rows that a pair reads together but that lie apart.
+fn place_pairs(pairing: &Pairing, fused: &Fused, arena: &mut Arena) -> Vec<([Reg; 2], Home)> {
+    let order = arena.layout.order;
+    for two in pairing.twos() {
+        if two.rows.iter().any(|row| arena.homes[row.index()].stride > 0) {
+            let homes = arena.take_pair(order);
+            two.rows.iter().zip(homes).for_each(|(row, home)| arena.homes[row.index()] = home);
+        }
+    }
+    let mut firsts: Vec<([Reg; 2], Home)> = Vec::new();
+    for &rows in pairing.twos().flat_map(|two: &Two| &two.operands) {
+        let start = rows.iter().all(|row| fused.rows.starts[row.index()]);
+        let apart = rows[0] != rows[1] && arena.neighbours(rows).is_none();
+        if start && apart && firsts.iter().all(|(known, _)| *known != rows) {
+            firsts.push((rows, arena.take_pair(0)[0]));
+        }
+    }
+    firsts
+}
+
 /// Number of low orders that differ from the high ones: one beyond the greatest bounded degree.
 fn special_orders(fused: &Fused, order: usize) -> usize {
     let greatest = fused.rows.degrees.iter().filter_map(|d| d.bound()).max().unwrap_or(0);
     order.min(1 + greatest)
-}
-
-/// The emission of one body.
-struct Body<'a, 'f> {
-    emitter: Emitter<'a, 'f>,
-    memory: Value,
-    fused: &'a Fused,
-    split: &'a Split,
-    /// The order as a value, where the body serves all high orders.
-    symbol: Option<Value>,
-    /// The order, or [`ANY_ORDER`].
-    k: usize,
-    /// For each stride, the address `memory + k * stride`.
-    bases: HashMap<usize, Value>,
-    now: Vec<Option<Value>>,
-}
-
-impl<'a, 'f> Body<'a, 'f> {
-    fn new(
-        ins: &'a mut FunctionBuilder<'f>,
-        memory: Value,
-        symbol: Option<Value>,
-        fused: &'a Fused,
-        split: &'a Split,
-        k: usize,
-    ) -> Self {
-        let emitter = Emitter::new(ins, &fused.rows.tables);
-        let now = vec![None; fused.rows.rows()];
-        Body { emitter, memory, fused, split, symbol, k, bases: HashMap::new(), now }
-    }
-
-    fn home(&self, row: Reg) -> Home {
-        self.split.arena.homes[row.index()]
-    }
-
-    /// Address and offset of element `k` of something with a base and a stride.
-    fn place(&mut self, home: Home, k: usize) -> (Value, i32) {
-        let Some(symbol) = self.symbol.filter(|_| k > ANY_ORDER / 2) else {
-            return (self.memory, byte_offset(home.base + k * home.stride));
-        };
-        let (emitter, memory) = (&mut self.emitter, self.memory);
-        let base = *self.bases.entry(home.stride).or_insert_with(|| {
-            let bytes = emitter.ins.ins().imul_imm_s(symbol, i64::from(byte_offset(home.stride)));
-            emitter.ins.ins().iadd(memory, bytes)
-        });
-        let back = (ANY_ORDER - k) * home.stride;
-        (base, byte_offset(home.base) - byte_offset(back))
-    }
-
-    fn store(&mut self, value: Value, home: Home, k: usize) {
-        let (base, offset) = self.place(home, k);
-        self.emitter.ins.ins().store(trusted(), value, base, offset);
-    }
-
-    /// Keeps a new coefficient and stores it where it is needed.
-    fn keep(&mut self, row: Reg, value: Value) {
-        self.now[row.index()] = Some(value);
-        let home = self.home(row);
-        let is_input = row.index() < self.fused.rows.first_node();
-        let is_new = !is_input && !self.split.covered[row.index()];
-        if is_new && (home.stride > 0 || self.k == 0) {
-            self.store(value, home, self.k);
-        }
-        self.fill_lanes(row, value);
-    }
-
-    fn fill_lanes(&mut self, row: Reg, value: Value) {
-        if self.k == 0 {
-            return;
-        }
-        let split = self.split;
-        for &lane in &split.duties[row.index()] {
-            self.store(value, lane, self.k);
-        }
-    }
-
-    /// Order 0: either the rows that never change, or all others and the locks.
-    fn start(&mut self, constant: bool) {
-        let nodes: Vec<(Reg, JetNode)> = self.fused.nodes().collect();
-        for (row, node) in nodes {
-            let Some(op) = node.start else { continue };
-            if self.fused.unchanging[row.index()] != constant || self.split.covered[row.index()] {
-                continue;
-            }
-            op.operands().for_each(|operand| {
-                self.coefficient(operand, 0);
-            });
-            let now = &self.now;
-            let value = self.emitter.operation(op, |r| now[r.index()].expect("loaded above"));
-            self.keep(row, value);
-        }
-        if constant {
-            return;
-        }
-        for (i, &rule) in self.fused.rows.locks.iter().enumerate() {
-            rule.operands().for_each(|operand| {
-                self.coefficient(operand, 0);
-            });
-            let now = &self.now;
-            let value = self.emitter.lock(rule, |r| now[r.index()].expect("loaded above"));
-            self.emitter.store(value, self.memory, self.split.arena.locks + i);
-        }
-    }
-
-    /// The states that were not integrated before the kernels.
-    fn integrate(&mut self) {
-        let mut scale = None;
-        for i in 0..self.fused.states {
-            let (state, derivative) = (self.fused.state(i), self.fused.derivatives[i]);
-            if !self.degree(derivative).reaches(self.k - 1) {
-                continue;
-            }
-            if self.split.is_early[i] {
-                if !self.split.duties[state.index()].is_empty() {
-                    let value = self.coefficient(state, self.k);
-                    self.fill_lanes(state, value);
-                }
-                continue;
-            }
-            let scale = *scale.get_or_insert_with(|| self.scale());
-            let rate = self.load(self.home(derivative), self.k - 1);
-            let value = self.emitter.ins.ins().fmul(rate, scale);
-            self.store(value, self.home(state), self.k);
-            self.keep(state, value);
-        }
-    }
-
-    fn advance_nodes(&mut self) {
-        if self.k == 1 {
-            let h = self.emitter.load(self.memory, self.split.arena.h_scale);
-            self.now[TIME.index()] = Some(h);
-        }
-        self.integrate();
-        let nodes: Vec<(Reg, JetNode)> = self.fused.nodes().collect();
-        for (row, node) in nodes {
-            if self.split.covered[row.index()] {
-                if !self.split.duties[row.index()].is_empty() {
-                    let value = self.coefficient(row, self.k);
-                    self.fill_lanes(row, value);
-                }
-                continue;
-            }
-            if !self.degree(row).reaches(self.k) {
-                continue;
-            }
-            let value = rows::advance(self, row, node.rule);
-            self.keep(row, value);
-        }
-    }
-}
-
-impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
-    fn emitter(&mut self) -> &mut Emitter<'a, 'f> {
-        &mut self.emitter
-    }
-
-    fn fused(&self) -> &'a Fused {
-        self.fused
-    }
-
-    fn arena(&self) -> &'a Arena {
-        &self.split.arena
-    }
-
-    fn k(&self) -> usize {
-        self.k
-    }
-
-    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
-        if k != self.k {
-            return self.load(self.home(row), k);
-        }
-        if let Some(value) = self.now[row.index()] {
-            return value;
-        }
-        let value = self.load(self.home(row), k);
-        self.now[row.index()] = Some(value);
-        value
-    }
-
-    fn load(&mut self, home: Home, k: usize) -> Value {
-        let (base, offset) = self.place(home, k);
-        self.emitter.ins.ins().load(types::F64, trusted(), base, offset)
-    }
-
-    fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
-        let lane = *self.split.product_lanes.get(&(a, b))?;
-        let place = self.split.lanes.product(lane);
-        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
-    }
-
-    fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
-        let lane = *self.split.square_lanes.get(&a)?;
-        let place = self.split.lanes.square(lane);
-        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
-    }
 }
