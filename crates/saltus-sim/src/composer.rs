@@ -14,6 +14,10 @@ pub(crate) struct Composer {
     plan: FlowPlan,
     machine: JetMachine,
     bank: Option<Bank>,
+    /// Position of the state in each slot, `u32::MAX` if there is none.
+    state_of: Vec<u32>,
+    /// True if no guard reads a signal or is outside the crowd.
+    reads_states_alone: bool,
 }
 
 impl Composer {
@@ -33,7 +37,17 @@ impl Composer {
         let machine = JetMachine::composing(&plan, order, STATE_DEGREE);
         let crowd = &combination.crowd;
         let bank = (!crowd.is_empty()).then(|| Bank::new(crowd, order, |slot| machine.degree(slot)));
-        Composer { plan, machine, bank }
+        let mut state_of = vec![u32::MAX; plan.slots];
+        for (&(slot, _), i) in plan.states.iter().zip(0..) {
+            state_of[slot as usize] = i;
+        }
+        let reads_states_alone = !crowd.is_empty() && plan.blocks.is_empty();
+        Composer { plan, machine, bank, state_of, reads_states_alone }
+    }
+
+    /// True if how far the states may be from their polynomials tells it for all guards.
+    pub fn reads_states_alone(&self) -> bool {
+        self.reads_states_alone
     }
 
     fn degree(&self, combination: &Combination, p: usize) -> Degree {
@@ -49,28 +63,31 @@ impl Composer {
     }
 
     /// Takes the polynomials of the states, in powers of time over `unit`, and composes the guards;
-    /// those of a crowd if their bounds, see [`Bank::bounds`], pass a filter.
+    /// those of a crowd only if `keeps` does not want the sign that they keep up to 1, even where the
+    /// states are off their polynomials by up to `slack` times the square.
     pub fn compose(
         &mut self,
         banked: &[u32],
         (env, unit): (&[f64], f64),
-        states: &[f64],
-        may_change: impl Fn(usize, [f64; 4]) -> bool,
+        (states, slack): (&[f64], &[f64]),
+        keeps: impl Fn(usize, i8) -> bool,
     ) {
         self.machine.compose(env, unit, states);
-        let Composer { bank: Some(bank), machine, .. } = self else { return };
-        bank.survey(|slot| machine.weights(slot));
-        bank.choose_none();
+        let Composer { bank: Some(bank), machine, state_of, .. } = self else { return };
+        bank.survey(|slot| {
+            let [value, slope, bend, rest] = machine.weights(slot);
+            let slack = slack.get(state_of[slot as usize] as usize).copied().unwrap_or(0.0);
+            [value, slope, bend, rest + slack]
+        });
         for (p, &function) in banked.iter().enumerate().filter(|(_, f)| **f != u32::MAX) {
-            let function = function as usize;
-            if may_change(p, bank.bounds(function)) {
-                bank.choose(function);
+            if !keeps(p, bank.kept_signs()[function as usize]) {
+                bank.choose(function as usize);
             }
         }
         bank.compose(machine, machine.order());
     }
 
-    /// Copies the coefficients of an atom; false if it did not pass the filter.
+    /// Copies the coefficients of an atom; false if it was not composed.
     pub fn row(&self, combination: &Combination, p: usize, out: &mut [f64]) -> bool {
         match (&self.bank, combination.in_bank(p)) {
             (Some(bank), Some((_, function))) => {

@@ -2,36 +2,40 @@
 
 use crate::combination::Combination;
 use crate::compile::{Code, Scalar};
-use saltus_expr::{Graph, Program, VarId};
+use saltus_expr::{Expr, Graph, Program, VarId};
+use std::sync::Arc;
 
 /// The gradients of all atoms of a model, each by the variables it is written in. What an atom
-/// reads through signals is left out.
-#[derive(Debug, Default)]
+/// reads through signals is left out. They are made when first asked for and kept with the code.
+#[derive(Debug)]
 pub(crate) struct Gradients {
-    atoms: Vec<Gradient>,
+    code: Arc<Code>,
     values: Vec<f64>,
 }
 
+/// The gradient of one atom.
 #[derive(Debug)]
-struct Gradient {
+pub(crate) struct Gradient {
     /// The variables of the entries.
     slots: Vec<u32>,
     /// The entries, one output each.
     entries: Scalar,
 }
 
+impl Gradient {
+    fn of(graph: &mut Graph, quantity: Expr) -> Gradient {
+        let variables = graph.variables(&[quantity]);
+        let entries: Vec<_> = variables.iter().map(|&v| graph.derivative(quantity, v)).collect();
+        let (program, inputs) = Program::new(graph, &entries);
+        let slots = |list: &[VarId]| list.iter().map(|v| v.0).collect();
+        let entries = Scalar { program: program.into(), inputs: slots(&inputs) };
+        Gradient { slots: slots(&variables), entries }
+    }
+}
+
 impl Gradients {
-    pub fn of(code: &Code) -> Gradients {
-        let mut graph: Graph = code.graph.clone();
-        let atoms = code.atoms.iter().map(|atom| {
-            let variables = graph.variables(&[atom.quantity]);
-            let entries: Vec<_> = variables.iter().map(|&v| graph.derivative(atom.quantity, v)).collect();
-            let (program, inputs) = Program::new(&graph, &entries);
-            let slots = |list: &[VarId]| list.iter().map(|v| v.0).collect();
-            let entries = Scalar { program: program.into(), inputs: slots(&inputs) };
-            Gradient { slots: slots(&variables), entries }
-        });
-        Gradients { atoms: atoms.collect(), values: Vec::new() }
+    pub fn of(code: Arc<Code>) -> Gradients {
+        Gradients { code, values: Vec::new() }
     }
 
     /// The sum over the states of |dg/dx| times the magnitude of a difference, for an active atom.
@@ -59,7 +63,12 @@ impl Gradients {
 
     /// Sums a function of the entries of the gradient of an active atom.
     fn fold(&mut self, at: Place<'_>, p: usize, term: impl Fn(f64, Of) -> f64) -> f64 {
-        let gradient = &self.atoms[at.combination.atoms[p].index()];
+        let code = &self.code;
+        let gradients = code.gradients.get_or_init(|| {
+            let mut graph = code.graph.clone();
+            code.atoms.iter().map(|atom| Gradient::of(&mut graph, atom.quantity)).collect()
+        });
+        let gradient = &gradients[at.combination.atoms[p].index()];
         let program = &gradient.entries.program;
         if self.values.len() < program.registers() {
             self.values.resize(program.registers(), 0.0);

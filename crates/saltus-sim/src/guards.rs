@@ -30,10 +30,9 @@ impl GivenRows {
         self.length = 0;
     }
 
-    /// Makes room for rows of some length, all zero.
-    pub fn reset(&mut self, rows: usize, length: usize) {
+    /// Makes room for rows of some length.
+    pub fn reshape(&mut self, rows: usize, length: usize) {
         self.length = length;
-        self.data.clear();
         self.data.resize(rows * length, 0.0);
     }
 
@@ -47,9 +46,10 @@ impl GivenRows {
 }
 
 impl Runner<'_> {
-    /// Makes room for polynomials of the guards that do not come from the jets; any of them may change.
+    /// Makes room for polynomials of the guards that do not come from the jets, to be filled; any of
+    /// them may change.
     pub fn give_rows(&mut self, length: usize) {
-        self.given.reset(self.signs.len(), length);
+        self.given.reshape(self.signs.len(), length);
         self.earliest.clear();
         self.earliest.resize(self.signs.len(), 0.0);
     }

@@ -95,6 +95,8 @@ pub(crate) struct Runner<'s> {
     pub row: Vec<f64>,
     /// Guards of a step without jets.
     pub given: GivenRows,
+    /// Guards that may come near to zero on a prediction.
+    pub near: Vec<usize>,
     /// For each active atom a place on the step before which it keeps its sign; empty if there are
     /// few atoms.
     pub earliest: Vec<f64>,
@@ -243,6 +245,7 @@ impl<'s> Runner<'s> {
             saved: Vec::new(),
             row: vec![0.0; (order + 1).max(COMPOSED_ORDER + 1)],
             given: GivenRows::default(),
+            near: Vec::new(),
             earliest: Vec::new(),
             horizon: Horizon::default(),
             random: Random::new(options.seed),

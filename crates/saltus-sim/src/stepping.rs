@@ -21,13 +21,14 @@ use crate::method::{EventMethod, GuardForm, Solver};
 use crate::options::Options;
 use crate::report::{Ending, Stats};
 use crate::runner::Runner;
-use crate::segment::Crossing;
+use crate::segment::{Crossing, Segment};
 use saltus_num::roots::outweighs;
 use saltus_solve::adams::{Adams, AdamsOptions};
 use saltus_solve::fixed::{Euler, Rk4};
 use saltus_solve::runge_kutta::DormandPrince;
 use saltus_solve::taylor::Tolerance;
-use saltus_solve::{Flow, Integrator, Refusal, StatePolynomials, Step};
+use saltus_solve::{Flow, Integrator, Prediction, Refusal, StatePolynomials, Step};
+use std::sync::Arc;
 
 /// Highest degree of a state's polynomial.
 pub(crate) const STATE_DEGREE: usize = 9;
@@ -37,9 +38,6 @@ pub(crate) const COMPOSED_ORDER: usize = 24;
 const APPROACH: f64 = 0.9;
 /// Attempts at one step.
 const ATTEMPTS: u32 = 200;
-/// Guards of a crowd are composed unless they keep their sign on a motion so many times as far, and a
-/// little for rounding.
-const TWICE: f64 = 2.0 + 1e-12;
 /// Guards keep this many times the expected gap between prediction and step as a distance.
 const SAFETY: f64 = 3.0;
 
@@ -50,14 +48,17 @@ pub(crate) struct Stepper {
     pub restart: bool,
     point: Vec<f64>,
     /// Signs and flags before a look ahead.
-    signs: Vec<Signs>,
+    signs: ProbedSigns,
     armed: Vec<bool>,
     gradients: Gradients,
+    /// How far the states may come to be from the prediction, and where the prediction has them.
+    slack: Vec<f64>,
+    predicted: Vec<f64>,
 }
 
 impl Stepper {
     /// The integrator that the options ask for; none for Taylor's method, which has jets.
-    pub fn new(options: &Options, tolerance: Tolerance, code: &Code) -> Option<Stepper> {
+    pub fn new(options: &Options, tolerance: Tolerance, code: &Arc<Code>) -> Option<Stepper> {
         let step = options.step.unwrap_or_default();
         let integrator: Box<dyn Integrator> = match options.solver {
             Solver::Taylor => return None,
@@ -66,9 +67,9 @@ impl Stepper {
             Solver::Euler => Box::new(Euler::new(step)),
             Solver::Rk4 => Box::new(Rk4::new(step)),
         };
-        let gradients = Gradients::of(code);
-        let (point, signs, armed) = Default::default();
-        Some(Stepper { integrator, restart: true, point, signs, armed, gradients })
+        let gradients = Gradients::of(code.clone());
+        let (point, signs, armed, slack, predicted) = Default::default();
+        Some(Stepper { integrator, restart: true, point, signs, armed, gradients, slack, predicted })
     }
 }
 
@@ -82,14 +83,19 @@ enum Halt {
     TooShort,
 }
 
+/// Signs before a look ahead, and when the roots on the segment are known.
+#[derive(Debug, Default)]
+struct ProbedSigns {
+    before: Vec<Signs>,
+    located: Vec<Signs>,
+}
+
 /// What a look at the prediction finds.
 enum Ahead {
-    /// No event, and if `quiet` no guard changes its sign at all.
-    Clear { quiet: bool },
+    /// No event on a share of the step, and if `quiet` no guard changes its sign there at all.
+    Clear { share: f64, quiet: bool },
     /// An event so near that the prediction is the segment.
     Reached,
-    /// The step must be at most this share of what was looked at.
-    Shorten(f64),
 }
 
 /// The flow of a combination, evaluated in the environment of the run.
@@ -246,7 +252,7 @@ impl Runner<'_> {
         for _ in 0..ATTEMPTS {
             let h = self.proposed(stepper, remaining);
             if self.attempt(stepper, h)? {
-                self.compose_guards();
+                self.compose_guards(&[]);
                 self.find_roots(1.0);
                 return Ok(());
             }
@@ -259,24 +265,26 @@ impl Runner<'_> {
         let shortest = self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs());
         let mut h = self.proposed(stepper, remaining);
         for _ in 0..ATTEMPTS {
-            let quiet = match self.look_ahead(stepper, h) {
+            let (share, quiet) = match self.look_ahead(stepper, h) {
                 Ahead::Reached => return Ok(()),
-                Ahead::Shorten(share) if share * h > shortest => {
-                    h *= share;
-                    continue;
-                }
-                Ahead::Shorten(_) => {
-                    self.predict(stepper, shortest.min(remaining));
+                Ahead::Clear { share, .. } if share * h <= shortest && share < 1.0 => {
+                    let Stepper { integrator, gradients, slack, .. } = stepper;
+                    self.predict(integrator.as_mut(), (gradients, slack), shortest.min(remaining));
                     self.find_roots(1.0);
                     return Ok(());
                 }
-                Ahead::Clear { quiet } => quiet,
+                Ahead::Clear { share, quiet } => (share, quiet),
             };
+            self.keep_prediction(stepper, share);
+            h *= share;
             if self.attempt(stepper, h)? {
-                if quiet && self.keeps_signs_at(stepper.integrator.states()) {
+                if quiet
+                    && (self.is_as_predicted(stepper, share)
+                        || self.keeps_signs_at(stepper.integrator.states()))
+                {
                     self.settle_all_signs();
                 } else {
-                    self.compose_guards();
+                    self.compose_guards(&[]);
                     self.find_roots(1.0);
                 }
                 return Ok(());
@@ -286,60 +294,105 @@ impl Runner<'_> {
         Err(Halt::TooShort)
     }
 
-    /// Makes the prediction of length `h` the segment.
-    fn predict(&mut self, stepper: &mut Stepper, h: f64) {
-        if let Some(prediction) = stepper.integrator.predict(h) {
-            self.take_polynomials(prediction.states);
-            match self.options.guards {
-                GuardForm::Composed => self.compose_guards(),
-                GuardForm::Appended => self.append_guards(prediction.states),
-                GuardForm::Linearised => self.linearise_guards(&mut stepper.gradients, prediction.states),
+    /// Notes where the prediction has the states at a place.
+    fn keep_prediction(&mut self, stepper: &mut Stepper, place: f64) {
+        let Segment { states, orders, coefficients, .. } = &self.segment;
+        stepper.predicted.clear();
+        stepper.predicted.extend_from_slice(&coefficients[(orders - 1) * states..orders * states]);
+        for k in (0..orders - 1).rev() {
+            for (x, c) in stepper.predicted.iter_mut().zip(&coefficients[k * states..(k + 1) * states]) {
+                *x = *x * place + c;
             }
         }
     }
 
+    /// True if the step came to lie so near to the prediction that no guard was left out wrongly.
+    fn is_as_predicted(&self, stepper: &Stepper, place: f64) -> bool {
+        let composer = self.combination().composer.as_ref();
+        let x = stepper.integrator.states().iter().zip(&stepper.predicted);
+        composer.is_some_and(|composer| composer.reads_states_alone())
+            && !stepper.slack.is_empty()
+            && x.zip(&stepper.slack).all(|((x, y), slack)| (x - y).abs() <= slack * (place * place))
+    }
+
+    /// Makes the prediction of length `h` the segment.
+    fn predict<'p>(
+        &mut self,
+        integrator: &'p mut dyn Integrator,
+        (gradients, slack): (&mut Gradients, &mut Vec<f64>),
+        h: f64,
+    ) -> Option<Prediction<'p>> {
+        let prediction = integrator.predict(h)?;
+        self.take_polynomials(prediction.states);
+        slack.clear();
+        if let Some(gap) = prediction.gap {
+            let most = SAFETY * gap.coefficients.iter().sum::<f64>();
+            slack.extend(gap.differences.iter().map(|d| most * d.abs()));
+        }
+        match self.options.guards {
+            GuardForm::Composed => self.compose_guards(slack),
+            GuardForm::Appended => self.append_guards(prediction.states),
+            GuardForm::Linearised => self.linearise_guards(gradients, prediction.states),
+        }
+        Some(prediction)
+    }
+
     /// Looks for an event on the prediction of length `h`.
     fn look_ahead(&mut self, stepper: &mut Stepper, h: f64) -> Ahead {
-        self.predict(stepper, h);
-        if (0..self.signs.len()).all(|p| self.is_far(p)) {
-            return Ahead::Clear { quiet: true };
+        let Stepper { integrator, gradients, signs, armed, slack, .. } = stepper;
+        let Some(prediction) = self.predict(integrator.as_mut(), (gradients, slack), h) else {
+            return Ahead::Clear { share: 1.0, quiet: false };
+        };
+        self.near.clear();
+        for p in 0..self.signs.len() {
+            if !self.is_far(p) {
+                self.near.push(p);
+            }
         }
-        let Stepper { integrator, gradients, signs, armed, .. } = stepper;
-        let Some(prediction) = integrator.predict(h) else { return Ahead::Clear { quiet: false } };
+        if self.near.is_empty() {
+            return Ahead::Clear { share: 1.0, quiet: true };
+        }
         let event = self.probe(signs, armed);
-        let crosses = !self.segment.roots.is_empty();
         if let Some(s) = event
             && prediction.error(s) <= 1.0
             && self.is_near(s)
         {
-            self.segment.forget_roots();
-            self.find_roots(1.0);
+            self.signs.clone_from(&signs.located);
             return Ahead::Reached;
         }
-        let approach = match (self.options.gamma, prediction.gap) {
+        let crossing = self.first_root();
+        let approach = self.move_guards(&prediction, gradients);
+        let bound = self.probe(signs, armed);
+        let share = event.into_iter().chain(bound).reduce(f64::min).map_or(1.0, |s| approach * s);
+        Ahead::Clear { share, quiet: crossing.min(self.first_root()) > share }
+    }
+
+    /// Moves the guards that are near towards zero, by what is left of the way or as far as the step
+    /// may come to be from the prediction; what share of the way to their zeros may then be gone.
+    fn move_guards(&mut self, prediction: &Prediction<'_>, gradients: &mut Gradients) -> f64 {
+        let Runner { combinations, env, given, near, signs, .. } = self;
+        let at = Place { combination: combinations.get(self.current), env };
+        match (self.options.gamma, prediction.gap) {
             (Some(gamma), _) => {
-                (0..self.signs.len()).for_each(|p| self.given.row_mut(p)[0] *= 1.0 - gamma);
+                near.iter().for_each(|&p| given.row_mut(p)[0] *= 1.0 - gamma);
                 1.0
             }
             (None, Some(gap)) => {
-                for p in 0..self.signs.len() {
-                    if self.is_far(p) {
-                        continue;
-                    }
-                    let distance = SAFETY * gradients.reach(self.place(), p, gap.differences);
-                    let toward = -f64::from(self.signs[p].now) * distance;
-                    let row = self.given.row_mut(p).iter_mut();
+                for &p in near.iter() {
+                    let distance = SAFETY * gradients.reach(at, p, gap.differences);
+                    let toward = -f64::from(signs[p].now) * distance;
+                    let row = given.row_mut(p).iter_mut();
                     row.zip(gap.coefficients).skip(1).for_each(|(c, gap)| *c += toward * gap);
                 }
                 APPROACH
             }
             (None, None) => APPROACH,
-        };
-        let bound = self.probe(signs, armed);
-        match event.into_iter().chain(bound).reduce(f64::min) {
-            Some(s) => Ahead::Shorten(approach * s),
-            None => Ahead::Clear { quiet: !crosses && self.segment.roots.is_empty() },
         }
+    }
+
+    /// Where the first root on the segment begins.
+    fn first_root(&self) -> f64 {
+        self.segment.roots.first().map_or(f64::INFINITY, |root| root.lo)
     }
 
     /// True if a guard keeps its sign on the step even if it moves twice as far as predicted.
@@ -366,13 +419,14 @@ impl Runner<'_> {
     }
 
     /// Where the first event is on the rows in force; changes nothing but the list of roots.
-    fn probe(&mut self, signs: &mut Vec<Signs>, armed: &mut Vec<bool>) -> Option<f64> {
-        signs.clone_from(&self.signs);
+    fn probe(&mut self, signs: &mut ProbedSigns, armed: &mut Vec<bool>) -> Option<f64> {
+        signs.before.clone_from(&self.signs);
         armed.clone_from(&self.armed);
         self.segment.forget_roots();
         self.find_roots(1.0);
+        signs.located.clone_from(&self.signs);
         let found = self.first_event();
-        self.signs.clone_from(signs);
+        self.signs.clone_from(&signs.before);
         self.armed.clone_from(armed);
         found
     }
@@ -414,10 +468,6 @@ impl Runner<'_> {
         rows.for_each(|row| segment.coefficients.extend_from_slice(row));
     }
 
-    fn place(&self) -> Place<'_> {
-        Place { combination: self.combination(), env: &self.env }
-    }
-
     /// The guards on the prediction are states of their own.
     fn append_guards(&mut self, prediction: &StatePolynomials) {
         let states = self.segment.states;
@@ -436,6 +486,7 @@ impl Runner<'_> {
         combinations.get(self.current).evaluate_crowd(env, scratch);
         let at = Place { combination: combinations.get(self.current), env };
         for (p, &slot) in at.combination.atom_slots.iter().enumerate() {
+            given.row_mut(p).fill(0.0);
             given.row_mut(p)[0] = env[slot as usize];
             for k in 1..prediction.orders() {
                 let time = if k == 1 { prediction.unit() } else { 0.0 };
@@ -444,21 +495,16 @@ impl Runner<'_> {
         }
     }
 
-    /// The guards on the segment's polynomials. Those of a crowd that keep their sign even if they
-    /// move twice as far as the polynomials of the states allow are left out.
-    fn compose_guards(&mut self) {
+    /// The guards on the segment's polynomials. Those of a crowd that keep their sign even if the
+    /// states come to be off them by the slack are left out.
+    fn compose_guards(&mut self, slack: &[f64]) {
         let mut composer = self.take_composer();
         self.give_rows(composer.length());
         let Runner { combinations, signs, segment, given, earliest, env, method, .. } = self;
         let combination = combinations.get_mut(self.current);
         let everything = *method == EventMethod::Printed;
-        let may_change = |p: usize, [value, slope, bend, rest]: [f64; 4]| {
-            let sign = signs[p].now;
-            let motion = slope.abs() + bend.abs() + rest;
-            let is_far = sign != 0 && sign == sign_of(value) && value.abs() > TWICE * motion;
-            everything || !is_far
-        };
-        composer.compose(&combination.banked, (env, segment.h), &segment.coefficients, may_change);
+        let keeps = |p: usize, sign: i8| !everything && sign != 0 && sign == signs[p].now;
+        composer.compose(&combination.banked, (env, segment.h), (&segment.coefficients, slack), keeps);
         for (p, earliest) in earliest.iter_mut().enumerate() {
             if !composer.row(combination, p, given.row_mut(p)) {
                 *earliest = f64::INFINITY;
@@ -480,7 +526,7 @@ impl Runner<'_> {
             let longest = self.proposed(stepper, remaining);
             let root = self.printed_root(stepper, longest);
             if self.attempt(stepper, longest.min(root).max(shortest).min(remaining))? {
-                self.compose_guards();
+                self.compose_guards(&[]);
                 self.end_roots(self.options.guard_tolerance.unwrap_or(0.0));
                 return Ok(());
             }
@@ -494,7 +540,7 @@ impl Runner<'_> {
         let Stepper { integrator, gradients, .. } = stepper;
         let Some(prediction) = integrator.predict(h) else { return f64::INFINITY };
         self.take_polynomials(prediction.states);
-        self.compose_guards();
+        self.compose_guards(&[]);
         let mut first = f64::INFINITY;
         for p in 0..self.signs.len() {
             let value = self.given.row(p)[0];

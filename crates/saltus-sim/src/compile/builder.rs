@@ -157,6 +157,7 @@ impl<'s> Builder<'s> {
         }
         Code {
             dependents,
+            gradients: Default::default(),
             starts,
             until,
             event_times,

@@ -15,10 +15,11 @@ pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
 use crate::combination::Combination;
+use crate::gradient::Gradient;
 use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A quantity whose sign is watched.
 #[derive(Clone, Debug)]
@@ -145,6 +146,8 @@ pub(crate) struct Code {
     /// Slot of each automaton's current mode.
     pub automaton_slots: Vec<u32>,
     pub atoms: Vec<Atom>,
+    /// The gradients of the atoms; made when first needed.
+    pub gradients: OnceLock<Arc<[Gradient]>>,
     /// The atoms that depend on each slot.
     pub dependents: Vec<Vec<AtomId>>,
     /// Units that define atoms; each atom is in exactly one.
