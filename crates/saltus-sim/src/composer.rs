@@ -63,44 +63,43 @@ impl Composer {
     }
 
     /// Takes the polynomials of the states, in powers of time over `unit`, and composes the guards;
-    /// those of a crowd only if `keeps` does not want the sign that they keep up to 1, even where the
-    /// states are off their polynomials by up to `slack` times the square.
+    /// those of a crowd only if they may lose the sign they have, even where the states are off their
+    /// polynomials by up to `slack` times the square. The atoms composed are listed.
     pub fn compose(
         &mut self,
-        banked: &[u32],
+        combination: &Combination,
         (env, unit): (&[f64], f64),
         (states, slack): (&[f64], &[f64]),
-        keeps: impl Fn(usize, i8) -> bool,
+        may_lose: impl Fn(usize, i8) -> bool,
+        composed: &mut Vec<usize>,
     ) {
         self.machine.compose(env, unit, states);
+        composed.clear();
+        composed.extend(combination.eager.iter().map(|&p| p as usize));
         let Composer { bank: Some(bank), machine, state_of, .. } = self else { return };
         bank.survey(|slot| {
             let [value, slope, bend, rest] = machine.weights(slot);
             let slack = slack.get(state_of[slot as usize] as usize).copied().unwrap_or(0.0);
             [value, slope, bend, rest + slack]
         });
-        for (p, &function) in banked.iter().enumerate().filter(|(_, f)| **f != u32::MAX) {
-            if !keeps(p, bank.kept_signs()[function as usize]) {
-                bank.choose(function as usize);
+        let kept = bank.kept_signs();
+        for (p, &function) in combination.banked.iter().enumerate() {
+            if kept.get(function as usize).is_some_and(|&sign| may_lose(p, sign)) {
+                composed.push(p);
             }
         }
+        for &p in &composed[combination.eager.len()..] {
+            bank.choose(combination.banked[p] as usize);
+        }
         bank.compose(machine, machine.order());
+        composed.sort_unstable();
     }
 
-    /// Copies the coefficients of an atom; false if it was not composed.
-    pub fn row(&self, combination: &Combination, p: usize, out: &mut [f64]) -> bool {
+    /// Copies the coefficients of a composed atom.
+    pub fn row(&self, combination: &Combination, p: usize, out: &mut [f64]) {
         match (&self.bank, combination.in_bank(p)) {
-            (Some(bank), Some((_, function))) => {
-                let chosen = bank.is_chosen(function);
-                if chosen {
-                    bank.row(function, out);
-                }
-                chosen
-            }
-            _ => {
-                self.machine.row(combination.atom_slots[p], out);
-                true
-            }
+            (Some(bank), Some((_, function))) => bank.row(function, out),
+            _ => self.machine.row(combination.atom_slots[p], out),
         }
     }
 

@@ -52,6 +52,8 @@ impl Runner<'_> {
         self.given.reshape(self.signs.len(), length);
         self.earliest.clear();
         self.earliest.resize(self.signs.len(), 0.0);
+        self.near.clear();
+        self.near.extend(0..self.signs.len());
     }
 
     /// Isolates the zeros of all guards on the step, and shortens it if there are many guards.

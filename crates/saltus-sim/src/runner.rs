@@ -95,7 +95,7 @@ pub(crate) struct Runner<'s> {
     pub row: Vec<f64>,
     /// Guards of a step without jets.
     pub given: GivenRows,
-    /// Guards that may come near to zero on a prediction.
+    /// Those of them that are there, or that may come near to zero on a prediction.
     pub near: Vec<usize>,
     /// For each active atom a place on the step before which it keeps its sign; empty if there are
     /// few atoms.

@@ -343,12 +343,9 @@ impl Runner<'_> {
         let Some(prediction) = self.predict(integrator.as_mut(), (gradients, slack), h) else {
             return Ahead::Clear { share: 1.0, quiet: false };
         };
-        self.near.clear();
-        for p in 0..self.signs.len() {
-            if !self.is_far(p) {
-                self.near.push(p);
-            }
-        }
+        let mut near = std::mem::take(&mut self.near);
+        near.retain(|&p| !self.is_far(p));
+        self.near = near;
         if self.near.is_empty() {
             return Ahead::Clear { share: 1.0, quiet: true };
         }
@@ -397,9 +394,6 @@ impl Runner<'_> {
 
     /// True if a guard keeps its sign on the step even if it moves twice as far as predicted.
     fn is_far(&self, p: usize) -> bool {
-        if self.earliest[p] == f64::INFINITY {
-            return true;
-        }
         let row = self.given.row(p);
         let others: f64 = row[1..].iter().map(|c| c.abs()).sum();
         let sign = self.signs[p].now;
@@ -500,15 +494,16 @@ impl Runner<'_> {
     fn compose_guards(&mut self, slack: &[f64]) {
         let mut composer = self.take_composer();
         self.give_rows(composer.length());
-        let Runner { combinations, signs, segment, given, earliest, env, method, .. } = self;
+        let Runner { combinations, signs, segment, given, earliest, near, env, method, .. } = self;
         let combination = combinations.get_mut(self.current);
         let everything = *method == EventMethod::Printed;
-        let keeps = |p: usize, sign: i8| !everything && sign != 0 && sign == signs[p].now;
-        composer.compose(&combination.banked, (env, segment.h), (&segment.coefficients, slack), keeps);
-        for (p, earliest) in earliest.iter_mut().enumerate() {
-            if !composer.row(combination, p, given.row_mut(p)) {
-                *earliest = f64::INFINITY;
-            }
+        let may_lose = |p: usize, sign: i8| everything || sign == 0 || sign != signs[p].now;
+        let states = (&segment.coefficients[..], slack);
+        composer.compose(combination, (env, segment.h), states, may_lose, near);
+        earliest.fill(f64::INFINITY);
+        for &p in near.iter() {
+            earliest[p] = 0.0;
+            composer.row(combination, p, given.row_mut(p));
         }
         combination.composer = Some(composer);
     }
