@@ -2,10 +2,9 @@
 //! changes lost by the chain p, p', -rem(p, p'), ... from one end to the other.
 //!
 //! The classical way to tell whether an interpolant has a root (Shampine, Gladwell and Brankin 1991
-//! use it for events). Remainders lose digits, so they are computed with twice the usual precision,
-//! and the chain ends where a remainder is rounding noise. The signs of the members near a root of
-//! the polynomial are rounded all the same: simple roots are counted right, of multiple ones only
-//! those whose coefficients are exact. [`crate::roots`] is the more careful and the faster way, this
+//! use it for events). Remainders lose digits, so the chain is computed and evaluated with twice the
+//! usual precision, and ends where a remainder is rounding noise. Simple roots are counted right, of
+//! multiple ones only those whose coefficients are exact. [`crate::roots`] is the more careful and the faster way, this
 //! one is for comparison.
 
 use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude};
@@ -20,7 +19,8 @@ const HALVINGS: u32 = 54;
 /// A Sturm chain, its memory kept between polynomials.
 #[derive(Clone, Debug, Default)]
 pub struct SturmChain {
-    members: Vec<Vec<f64>>,
+    polynomial: Vec<f64>,
+    members: Vec<Vec<Twofold>>,
 }
 
 impl SturmChain {
@@ -47,6 +47,7 @@ impl SturmChain {
     /// Makes the chain; false if the polynomial has no roots to speak of.
     fn build(&mut self, c: &[f64]) -> bool {
         self.members.clear();
+        self.polynomial.clear();
         if c.iter().any(|c| !c.is_finite()) {
             return false;
         }
@@ -55,25 +56,21 @@ impl SturmChain {
             return false;
         };
         let mut newer: Vec<Twofold> = (1..older.len()).map(|k| Twofold::from(k as f64) * older[k]).collect();
-        self.keep(&older);
-        self.keep(&newer);
+        self.polynomial.extend(older.iter().map(|c| c.rounded()));
+        self.members.extend([older.clone(), newer.clone()]);
         while newer.len() > 1
             && let Some(rest) = negated_remainder(&older, &newer)
         {
-            self.keep(&rest);
+            self.members.push(rest.clone());
             older = std::mem::replace(&mut newer, rest);
         }
         true
     }
 
-    fn keep(&mut self, member: &[Twofold]) {
-        self.members.push(member.iter().map(|c| c.rounded()).collect());
-    }
-
     /// Sign changes of the chain at a place; zeros are passed over.
     fn changes(&self, s: f64) -> usize {
         let signs =
-            self.members.iter().map(|p| evaluate(p, s)).filter(|v| *v != 0.0).map(f64::is_sign_positive);
+            self.members.iter().map(|p| value_at(p, s)).filter(|v| *v != 0.0).map(f64::is_sign_positive);
         let (changes, _) = signs.fold((0, None), |(n, last), sign| {
             (n + usize::from(last.is_some_and(|l| l != sign)), Some(sign))
         });
@@ -111,7 +108,7 @@ impl SturmChain {
 
     /// The nearest place on the way to a limit at which the sign is not lost in rounding.
     fn last_certain(&self, mut s: f64, limit: f64) -> f64 {
-        let p = &self.members[0];
+        let p = &self.polynomial;
         let mut step = f64::EPSILON * (limit - s);
         while s != limit {
             let Evaluation { value, magnitude, .. } = evaluate_with_magnitude(p, s);
@@ -126,10 +123,16 @@ impl SturmChain {
 
     /// The sign just after a place.
     fn sign_after(&self, s: f64) -> Sign {
-        let signs = self.members[..2].iter().map(|p| Sign::of(evaluate(p, s)));
+        let signs = self.members[..2].iter().map(|p| Sign::of(value_at(p, s)));
         let simple = signs.into_iter().find(|sign| *sign != Sign::Zero);
-        simple.unwrap_or_else(|| Sign::of(evaluate(&self.members[0], s + 1e-3)))
+        simple.unwrap_or_else(|| Sign::of(evaluate(&self.polynomial, s + 1e-3)))
     }
+}
+
+/// The value of a member.
+fn value_at(c: &[Twofold], s: f64) -> f64 {
+    let s = Twofold::from(s);
+    c.iter().rev().fold(Twofold::from(0.0), |sum, &c| sum * s + c).rounded()
 }
 
 fn greatest(c: &[f64]) -> f64 {

@@ -136,12 +136,15 @@ impl Runner<'_> {
         let is_stair = |r: &&StepRoot| matches!(r.crossing, Crossing::Stair { .. });
         let mut roots: Vec<StepRoot> =
             computed.iter().filter(|r| is_start(r) || is_stair(r)).copied().collect();
-        // What overlaps with an event happens with it.
-        let overlap = if matches!(verdict, Verdict::Event { .. }) { self.resolution(end * h) } else { 0.0 };
-        let last = end * h + overlap;
+        // What overlaps with an event, as far as times can be told apart, happens with it.
+        let (overlap, rounding) = match verdict {
+            Verdict::Event { .. } => (self.resolution(end * h), f64::EPSILON * origin.abs()),
+            _ => (0.0, 0.0),
+        };
+        let (first, last) = (end * h + rounding, end * h + overlap.max(rounding));
         for bracket in certifier.brackets() {
             let (p, lo) = (bracket.guard as u32, bracket.t_lo / h);
-            let Some(t_hi) = bracket.t_hi.filter(|&t| bracket.t_lo <= end * h && t <= last) else { continue };
+            let Some(t_hi) = bracket.t_hi.filter(|&t| bracket.t_lo <= first && t <= last) else { continue };
             let after = match self.proofs.watches[bracket.guard].sign {
                 Sign::Positive => -1,
                 _ => 1,

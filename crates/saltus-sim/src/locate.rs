@@ -115,7 +115,7 @@ impl Runner<'_> {
         let mut high = roots[first].hi;
         let mut end = first + 1;
         while let Some(root) = roots.get(end) {
-            if root.lo > high + slack.min(1e-6) {
+            if root.lo > high + slack {
                 break;
             }
             high = high.max(root.hi);
