@@ -183,10 +183,11 @@ impl<'a> Search<'a> {
         self.pairs[row.index()].is_none() && !self.excluded[row.index()]
     }
 
-    /// How many operands two rows share, and how many are pairs.
+    /// How many operands that change with time two rows share, and how many are pairs.
     fn kinship(&self, p: Reg, q: Reg) -> (usize, usize) {
         let both = || self.operands[p.index()].iter().zip(&self.operands[q.index()]);
-        let shared = both().filter(|(a, b)| a == b).count();
+        let changes = |r: &Reg| !self.fused.rows.degrees[r.index()].is_constant();
+        let shared = both().filter(|(a, b)| a == b && changes(a)).count();
         let paired = both().filter(|&(&a, &b)| a != b && self.pairs[a.index()] == Some([a, b])).count();
         (shared, paired)
     }

@@ -26,9 +26,11 @@ impl Runner<'_> {
         let combination = self.combinations.get_mut(self.current);
         combination.jets.run(&self.env, self.scale);
         combination.uses += 1;
-        let value = |slot: u32| combination.jets.coefficient(slot, 0);
-        let inside = self.code.is_inside(combination, &self.env, value);
-        self.stats.outside_domain_evals += u64::from(!inside);
+        if combination.has_domains {
+            let value = |slot: u32| combination.jets.coefficient(slot, 0);
+            let inside = self.code.is_inside(combination, &self.env, value);
+            self.stats.outside_domain_evals += u64::from(!inside);
+        }
         self.stats.jet_evals += 1;
         self.jets_fresh = true;
     }
@@ -69,7 +71,11 @@ impl Runner<'_> {
             Some(longest) if longest < remaining => longest,
             _ => remaining + self.proof_beyond(remaining),
         };
-        let longest = longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()));
+        let longest = if self.method.is_proof() {
+            longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
+        } else {
+            longest
+        };
         match self.choose_length(longest)? {
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
@@ -113,7 +119,8 @@ impl Runner<'_> {
         segment.origin = self.stamp.t;
         segment.origin_low = self.t_low;
         segment.h = unit;
-        segment.end = if unit > 0.0 { length / unit } else { 0.0 };
+        // Nearly always the whole unit: all that follows would wait for the division.
+        segment.end = if unit == length { f64::from(length > 0.0) } else { length / unit };
         segment.cursor = 0.0;
         segment.recorded = self.stamp.t;
         segment.is_far = false;
@@ -143,7 +150,8 @@ impl Runner<'_> {
                 self.stats.rejected += 1;
                 continue;
             }
-            let length = (ratio * self.scale).min(remaining);
+            let wanted = ratio * self.scale;
+            let length = if wanted < remaining { wanted } else { remaining };
             let estimated = !self.combination().is_exact;
             if estimated && ratio > GREATEST_RATIO && self.scale < remaining {
                 self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));
@@ -268,5 +276,7 @@ impl Runner<'_> {
 /// The smallest power of two above a positive number.
 fn power_of_two_above(x: f64) -> f64 {
     const MANTISSA: u64 = (1 << 52) - 1;
-    f64::from_bits(x.clamp(1e-300, 1e300).to_bits() & !MANTISSA) * 2.0
+    let x = if x > 1e-300 { x } else { 1e-300 };
+    let x = if x < 1e300 { x } else { 1e300 };
+    f64::from_bits(x.to_bits() & !MANTISSA) * 2.0
 }

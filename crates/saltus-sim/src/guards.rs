@@ -62,6 +62,10 @@ impl Runner<'_> {
             self.end_roots(0.0);
             return;
         }
+        if self.signs.is_empty() && self.combination().switches.is_empty() {
+            self.segment.is_far = true;
+            return;
+        }
         let many = self.given.length == 0 && self.has_many_guards();
         let mut candidates = self.candidates(ratio);
         let mut end = f64::INFINITY;

@@ -55,7 +55,9 @@ impl Segment {
     /// Values of all states at `s`, given their coefficients.
     pub fn evaluate(&self, coefficients: &[f64], s: f64, values: &mut Vec<f64>) {
         let s = s * self.ratio;
-        values.resize(self.stride, 0.0);
+        if values.len() != self.stride {
+            values.resize(self.stride, 0.0);
+        }
         let (fours, rest) = values.as_chunks_mut::<4>();
         match (fours, rest) {
             ([one], []) => [*one] = horner_of_fours(coefficients, self.orders, s),

@@ -70,6 +70,10 @@ impl StepBound {
             self.total += (0..=degree).flat_map(|k| states.order(k)).map(|c| c.abs()).sum::<f64>();
             return;
         }
+        if states.stride() == 4 {
+            self.few_states(states, tolerance);
+            return;
+        }
         let row = |k: usize| states.padded_order(k).as_chunks::<4>().0.iter();
         let mut worst = [[0.0_f64; 4]; 2];
         let mut total = [0.0; 4];
@@ -86,6 +90,20 @@ impl StepBound {
         self.total += (total[0] + total[1]) + (total[2] + total[3]);
         for (greatest, [a, b, c, d]) in self.worst.iter_mut().zip(worst) {
             *greatest = greater(greater(greater(a, b), greater(c, d)), *greatest);
+        }
+    }
+
+    /// A few states one by one. The coefficients of the last order were written one by one just now; to
+    /// read two at once would have to wait until they have left for the cache.
+    #[inline]
+    fn few_states(&mut self, states: StateMatrix<'_>, tolerance: Tolerance) {
+        let (low, high) = (states.order(0).iter().zip(states.order(1)), [self.order - 1, self.order]);
+        let high = states.order(high[0]).iter().zip(states.order(high[1]));
+        for ((x, slope), (before, last)) in low.zip(high) {
+            let weight = 1.0 / tolerance.of(*x);
+            let (before, last) = (before.abs() * weight, last.abs() * weight);
+            self.total += (x.abs() + slope.abs()) + (before + last);
+            self.worst = [greater(before, self.worst[0]), greater(last, self.worst[1])];
         }
     }
 
@@ -138,7 +156,7 @@ pub(crate) fn log2(x: f64) -> f64 {
 pub(crate) fn exp2(x: f64) -> f64 {
     // A number so great that its last digit counts ones rounds what is added to it.
     const ROUNDER: f64 = 6_755_399_441_055_744.0;
-    let x = x.clamp(-1000.0, 1000.0);
+    let x = greater(if x < 1000.0 { x } else { 1000.0 }, -1000.0);
     let rounded = x + ROUNDER;
     let f = x - (rounded - ROUNDER);
     // Taylor's terms up to f^4, which is nearly f^2 / 4 - 1 / 128 where f is at most a half.

@@ -166,10 +166,10 @@ pub trait Jets {
         let stride = place.stride.max(1) as usize;
         let at = |k: usize| if k < count { arena[k * stride] } else { 0.0 };
         let others = arena.get(3 * stride..).filter(|_| count > 3).unwrap_or_default();
-        let sum = if stride == 1 {
-            magnitude(&others[..count.saturating_sub(3)])
-        } else {
-            others.iter().step_by(stride).take(count.saturating_sub(3)).map(|c| c.abs()).sum()
+        let sum = match stride {
+            1 => magnitude(&others[..count.saturating_sub(3)]),
+            2 => others.as_chunks::<2>().0.iter().take(count.saturating_sub(3)).map(|[c, _]| c.abs()).sum(),
+            _ => others.iter().step_by(stride).take(count.saturating_sub(3)).map(|c| c.abs()).sum(),
         };
         [at(0), at(1), at(2), sum]
     }
