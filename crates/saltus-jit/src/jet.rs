@@ -5,7 +5,7 @@ use crate::arena::Arena;
 use crate::code::{Assembler, Code, Effort};
 use crate::emit::{addressable, pointer_type};
 use crate::fused::Fused;
-use crate::kernel::Kernels;
+use crate::kernel::{Kernels, OldTerms};
 use crate::split::Split;
 use crate::unrolled;
 use saltus_expr::FlowPlan;
@@ -44,7 +44,8 @@ struct SplitSteps {
     kernels: Kernels,
     constants: Unrolled,
     start: Unrolled,
-    bodies: Vec<Body>,
+    /// For each order from 1 on, the kernel of old terms and the body.
+    orders: Vec<(Option<OldTerms>, Body)>,
 }
 
 /// What all instances of a jet share.
@@ -149,12 +150,14 @@ impl NativeJet {
                             .bodies
                             .into_iter()
                             .map(|body| std::mem::transmute::<*const u8, Body>(address(body)))
-                            .collect(),
+                            .collect::<Vec<Body>>(),
                     )
                 };
                 let memory = Memory::of(&split.arena, &fused);
                 let kernels = Kernels::detect();
-                let steps = SplitSteps { split, kernels, constants, start, bodies };
+                let body = |k: usize| bodies[k.min(bodies.len()) - 1];
+                let orders = (1..=order).map(|k| (split.old_terms(&kernels, k), body(k))).collect();
+                let steps = SplitSteps { split, kernels, constants, start, orders };
                 (memory, code, Steps::Split(Box::new(steps)))
             }
         };
@@ -253,19 +256,26 @@ impl Jets for NativeJet {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
             Steps::Unrolled(function) => unsafe { function(memory.as_mut_ptr()) },
             Steps::Split(steps) => {
-                let SplitSteps { split, kernels, constants, start, bodies } = &**steps;
+                let SplitSteps { split, kernels, constants, start, orders } = &**steps;
                 if changed || !self.prepared {
                     // SAFETY: as above.
                     unsafe { constants(memory.as_mut_ptr()) }
                     split.fill_matrices(memory);
                     self.prepared = true;
                 }
-                split.before_body(kernels, memory, 0);
+                let linear = split.has_matrices();
+                if linear {
+                    split.apply_matrices(kernels, memory, 0);
+                }
                 // SAFETY: as above.
                 unsafe { start(memory.as_mut_ptr()) }
-                for k in 1..=self.shared.layout.order {
-                    split.before_body(kernels, memory, k);
-                    let body = bodies[k.min(bodies.len()) - 1];
+                for (k, (old_terms, body)) in (1..).zip(orders) {
+                    if let Some(old_terms) = old_terms {
+                        old_terms(memory, &split.lanes, k);
+                    }
+                    if linear {
+                        split.apply_matrices(kernels, memory, k);
+                    }
                     // SAFETY: as above, for every order up to the highest.
                     unsafe { body(memory.as_mut_ptr(), k) }
                 }

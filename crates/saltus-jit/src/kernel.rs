@@ -204,7 +204,7 @@ unsafe fn some_rows<const N: usize>(matrix: &[f64], x: &[f64], y: &mut [f64], ro
 }
 
 /// Memory of a jet, where its lanes are, order.
-type OldTerms = fn(&mut [f64], &Lanes, usize);
+pub(crate) type OldTerms = fn(&mut [f64], &Lanes, usize);
 
 /// Orders below this one have kernels of their own.
 const OWN_ORDERS: usize = 25;
@@ -279,10 +279,9 @@ impl Kernels {
         BASELINE
     }
 
-    /// Old terms of all convolutions at order k >= 2.
-    #[inline]
-    pub fn old_terms(&self, memory: &mut [f64], lanes: &Lanes, k: usize) {
-        self.old_terms[if k < OWN_ORDERS { k } else { 0 }](memory, lanes, k);
+    /// The kernel for the old terms of all convolutions at order k >= 2.
+    pub fn old_terms(&self, k: usize) -> OldTerms {
+        self.old_terms[if k < OWN_ORDERS { k } else { 0 }]
     }
 }
 
@@ -302,8 +301,8 @@ mod tests {
         let mut other = memory.clone();
         let at = |lane: usize, k: usize| lane / 4 * 4 * span + 4 * k + lane % 4;
         for k in 2..span {
-            wide.old_terms(&mut memory, &lanes, k);
-            BASELINE.old_terms(&mut other, &lanes, k);
+            wide.old_terms(k)(&mut memory, &lanes, k);
+            BASELINE.old_terms(k)(&mut other, &lanes, k);
             assert_eq!(memory, other);
             let sum = |a: usize, b: usize, lane: usize| -> f64 {
                 (1..k).map(|j| memory[a + at(lane, j)] * memory[b + at(lane, k - j)]).sum()

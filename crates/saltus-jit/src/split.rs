@@ -13,7 +13,7 @@ use crate::body::Body;
 use crate::code::Assembler;
 use crate::emit::pointer_type;
 use crate::fused::Fused;
-use crate::kernel::{Kernels, Lanes, ProductLanes, SquareLanes};
+use crate::kernel::{Kernels, Lanes, OldTerms, ProductLanes, SquareLanes};
 use crate::matrix::{self, Matrices};
 use crate::pairing::{Pairing, Two};
 use cranelift_codegen::ir::Value;
@@ -264,14 +264,20 @@ impl Split {
         }
     }
 
-    /// The kernels' part at order k: early states, old terms, matrices.
-    #[inline]
-    pub fn before_body(&self, kernels: &Kernels, memory: &mut [f64], k: usize) {
-        if k > 0 && !self.early.is_empty() {
+    /// The kernel for the old terms at order k, if there are any.
+    pub fn old_terms(&self, kernels: &Kernels, k: usize) -> Option<OldTerms> {
+        (k > 1 && !self.lanes.is_empty()).then(|| kernels.old_terms(k))
+    }
+
+    /// True if there is something to do at each order besides old terms.
+    pub fn has_matrices(&self) -> bool {
+        !self.matrices.is_empty()
+    }
+
+    /// What is linear at order k: early states, and matrices.
+    pub fn apply_matrices(&self, kernels: &Kernels, memory: &mut [f64], k: usize) {
+        if k > 0 {
             self.integrate_early(memory, k);
-        }
-        if k > 1 && !self.lanes.is_empty() {
-            kernels.old_terms(memory, &self.lanes, k);
         }
         for matrix in &self.matrices {
             self.multiply(kernels, matrix, memory, k);

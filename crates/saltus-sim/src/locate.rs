@@ -390,8 +390,14 @@ impl Runner<'_> {
         let combination = self.combinations.get(self.current);
         let coefficients = coefficients(&self.segment, combination);
         self.segment.evaluate(coefficients, s, &mut self.scratch);
-        for (&(slot, _), &value) in combination.plan.states.iter().zip(&self.scratch) {
-            self.env[slot as usize] = value;
+        let states = &combination.plan.states;
+        match combination.states_from.and_then(|first| self.env.get_mut(first..first + states.len())) {
+            Some(together) => together.copy_from_slice(&self.scratch[..states.len()]),
+            None => {
+                for (&(slot, _), &value) in states.iter().zip(&self.scratch) {
+                    self.env[slot as usize] = value;
+                }
+            }
         }
     }
 

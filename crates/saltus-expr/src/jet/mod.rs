@@ -166,11 +166,19 @@ pub trait Jets {
         let stride = place.stride.max(1) as usize;
         let at = |k: usize| if k < count { arena[k * stride] } else { 0.0 };
         let others = arena.get(3 * stride..).filter(|_| count > 3).unwrap_or_default();
+        let rest = count.saturating_sub(3);
         let sum = match stride {
-            1 => magnitude(&others[..count.saturating_sub(3)]),
-            2 => others.as_chunks::<2>().0.iter().take(count.saturating_sub(3)).map(|[c, _]| c.abs()).sum(),
-            _ => others.iter().step_by(stride).take(count.saturating_sub(3)).map(|c| c.abs()).sum(),
+            1 => magnitude(&others[..rest]),
+            2 => even_magnitude(&others[..others.len().min(2 * rest)]),
+            _ => others.iter().step_by(stride).take(rest).map(|c| c.abs()).sum(),
         };
         [at(0), at(1), at(2), sum]
     }
+}
+
+/// The sum of the magnitudes of every other number, from the first on.
+fn even_magnitude(c: &[f64]) -> f64 {
+    let (fours, rest) = c.as_chunks::<4>();
+    let sums = fours.iter().fold([0.0; 2], |[x, y], four| [x + four[0].abs(), y + four[2].abs()]);
+    sums[0] + sums[1] + rest.iter().step_by(2).map(|c| c.abs()).sum::<f64>()
 }
