@@ -68,6 +68,11 @@ impl Runner<'_> {
         }
         let many = self.given.length == 0 && self.has_many_guards();
         let mut candidates = self.candidates(ratio);
+        if candidates.is_empty() && self.combination().switches.is_empty() {
+            self.buffers.candidates = candidates;
+            self.settle_all_signs();
+            return;
+        }
         let mut end = f64::INFINITY;
         for (k, &p) in candidates.iter().enumerate() {
             let p = p as usize;

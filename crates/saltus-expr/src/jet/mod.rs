@@ -164,11 +164,13 @@ pub trait Jets {
         let arena = &self.arena()[place.at(0)..];
         let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order())) + 1;
         let stride = place.stride.max(1) as usize;
+        if let (1, &[value, slope, bend, ref others @ ..]) = (stride, &arena[..count]) {
+            return [value, slope, bend, magnitude(others)];
+        }
         let at = |k: usize| if k < count { arena[k * stride] } else { 0.0 };
         let others = arena.get(3 * stride..).filter(|_| count > 3).unwrap_or_default();
         let rest = count.saturating_sub(3);
         let sum = match stride {
-            1 => magnitude(&others[..rest]),
             2 => even_magnitude(&others[..others.len().min(2 * rest)]),
             _ => others.iter().step_by(stride).take(rest).map(|c| c.abs()).sum(),
         };
