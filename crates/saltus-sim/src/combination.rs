@@ -371,11 +371,12 @@ fn reads(plan: &FlowPlan, slots: usize) -> Vec<bool> {
 }
 
 impl Combination {
-    /// Whether a formula holds for values of the atoms, told by their slots.
+    /// Whether a formula holds for values of the atoms, told by their slots, or on its edge: a single
+    /// value does not tell whether it holds just after.
     pub fn satisfies(&self, formula: &Formula, env: &[f64], value: impl Fn(u32) -> f64) -> bool {
         formula.eval(env, &|a, relation| {
-            let slot = self.atom_slots[self.position[a.index()] as usize];
-            relation.holds_now(Signs::steady(sign_of(value(slot))))
+            let value = value(self.atom_slots[self.position[a.index()] as usize]);
+            !value.is_nan() && relation.closed().holds_now(Signs::steady(sign_of(value)))
         })
     }
 

@@ -43,6 +43,15 @@ impl Relation {
         }
     }
 
+    /// The relation that holds on the edge, too.
+    pub fn closed(self) -> Self {
+        match self {
+            Self::Gt => Self::Ge,
+            Self::Lt => Self::Le,
+            other => other,
+        }
+    }
+
     /// The relation of the negated quantity.
     fn mirrored(self) -> Self {
         match self {
@@ -154,8 +163,7 @@ impl Formula {
     /// The formula with strict relations replaced by non-strict ones.
     pub fn closed(self) -> Self {
         match self {
-            Self::Atom(a, Relation::Gt) => Self::Atom(a, Relation::Ge),
-            Self::Atom(a, Relation::Lt) => Self::Atom(a, Relation::Le),
+            Self::Atom(a, relation) => Self::Atom(a, relation.closed()),
             Self::And(parts) => Self::And(parts.into_iter().map(Self::closed).collect()),
             Self::Or(parts) => Self::Or(parts.into_iter().map(Self::closed).collect()),
             other => other,
