@@ -20,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 
+import cars
+
 HERE = pathlib.Path(__file__).resolve().parent
 SMOOTH = ["lorenz", "vanderpol", "brusselator", "figure_eight", "linear"]
 LEVELS = [1e-6, 1e-10]
@@ -28,6 +30,9 @@ BALL_TOLERANCE = 1e-6
 BALL_BOUNCES = 12
 BALL_ERROR = 1e-5
 BATCH_SECONDS = 4e-3
+# How each peer runs the cars: a name of the problem and what it means.
+CARS_WAYS = dict(heyoka={"cars": "defaults", "cars:cooldown": "cooldown set to 1e-6 by hand"},
+                 cvode={"cars": "defaults", "cars:short": "steps of at most 0.05 set by hand"})
 
 
 class Tool:
@@ -38,12 +43,12 @@ class Tool:
         self.environment = {**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})}
         self.process = None
 
-    def ask(self, problem, tolerance, repeat=1):
-        """One answer; None if the tool cannot do it."""
+    def ask(self, problem, tolerance, repeat=1, more=""):
+        """One answer; None if the tool cannot do it. `more` are further words of the request."""
         if self.process is None:
             self.process = subprocess.Popen(self.command, env=self.environment, text=True, preexec_fn=pin,
                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.process.stdin.write(f"{problem} {tolerance:.6e} {repeat}\n")
+        self.process.stdin.write(f"{problem} {tolerance:.6e} {repeat} {more}\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         if not line:
@@ -122,12 +127,12 @@ def sweep(tool, problem, reference):
     return points
 
 
-def fresh_compile(tool, problem, tolerance):
+def fresh_compile(tool, problem, tolerance, more=""):
     """Seconds of preparing in a process that finds nothing prepared before: some tools keep
     compiled code in the user's cache folder, so it gets an empty one."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = Tool(tool.name, tool.command, {**tool.environment, "XDG_CACHE_HOME": folder})
-        answer = fresh.ask(problem, tolerance)
+        answer = fresh.ask(problem, tolerance, more=more)
         fresh.close()
     return answer["compile"]
 
@@ -213,6 +218,48 @@ def ball(ours, peers, references, rounds, emit):
         emit(record)
 
 
+def judged(tool, problem, requests):
+    """Collisions met and missed over all starts; None if the tool cannot do it."""
+    total = dict(events=0, missed=0, drift=0.0, steps=0)
+    for more in requests:
+        answer = tool.ask(problem, cars.TOLERANCE, more=f"log {more}")
+        if answer is None:
+            return None
+        verdict = cars.judge(answer["log"])
+        total["events"] += answer["events"]
+        total["steps"] += answer["steps"]
+        total["missed"] += verdict["missed"]
+        total["drift"] = max(total["drift"], verdict["drift"])
+    return total
+
+
+def bumper_cars(ours, peers, starts, rounds, emit):
+    """All starts are one round; in it the tools take turns start by start."""
+    requests = [cars.words(start) for start in starts]
+    own = judged(ours, "cars", requests)
+    if own is None:
+        emit(dict(kind="cars", peer=ours.name, verdict="no answer"))
+        return
+    compile_seconds = fresh_compile(ours, "cars", cars.TOLERANCE, requests[0])
+    for peer in peers:
+        for problem, way in CARS_WAYS.get(peer.name, {}).items():
+            record = dict(kind="cars", peer=peer.name, way=way, starts=len(starts))
+            theirs = judged(peer, problem, requests)
+            if theirs is None:
+                emit(dict(record, verdict="no answer"))
+                continue
+            times = ([], [])
+            for _ in range(rounds):
+                seconds = [[tool.ask(name, cars.TOLERANCE, more=more)["cpu"]
+                            for tool, name in ((ours, "cars"), (peer, problem))] for more in requests]
+                for k in range(2):
+                    times[k].append(sum(pair[k] for pair in seconds) / len(requests))
+            record.update(compared(*times), verdict="right" if theirs["missed"] == 0 else "misses", ours=own,
+                          theirs=theirs, ours_compile=compile_seconds,
+                          peer_compile=fresh_compile(peer, problem, cars.TOLERANCE, requests[0]))
+            emit(record)
+
+
 def cold_time(command, text, environment, folder):
     """Processor seconds of a process from start to exit."""
     with tempfile.TemporaryFile("w+") as given:
@@ -272,7 +319,8 @@ def main():
     parser.add_argument("--with", dest="packages", default="", help="which of heyoka,scipy are there")
     parser.add_argument("--versions", default="", help="versions of the peers, for the report")
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--only", default="smooth,ball,cold")
+    parser.add_argument("--only", default="smooth,ball,cars,cold")
+    parser.add_argument("--starts", help="file with starts of the cars in place of random ones")
     parser.add_argument("--out", default=str(HERE / "results"))
     choice = parser.parse_args()
 
@@ -298,6 +346,8 @@ def main():
         smooth(ours, peers, references, choice.rounds, emit)
     if "ball" in parts:
         ball(ours, ball_peers, references, choice.rounds, emit)
+    if "cars" in parts:
+        bumper_cars(ours, peers, cars.starts(choice.starts), choice.rounds, emit)
     for tool in [ours, *ball_peers]:
         tool.close()
     if "cold" in parts:

@@ -1,6 +1,7 @@
 """Answers timing requests for heyoka: Taylor method, code by LLVM."""
 
 import heyoka as hy
+from cars_heyoka import cars
 from problems import GRAVITY, MATRIX, N, RESTITUTION, START, T_END
 from serve import serve
 
@@ -40,6 +41,8 @@ def linear():
 def prepare(problem, tolerance):
     if problem == "ball":
         return ball(tolerance)
+    if problem in ("cars", "cars:cooldown"):
+        return cars(tolerance, by_hand=problem == "cars:cooldown")
     start, t_end = START[problem], T_END[problem]
     integrator = hy.taylor_adaptive(globals()[problem](), start, tol=tolerance)
 

@@ -4,13 +4,15 @@
 //! JSON object with the processor seconds of all repetitions and the final state of the last one.
 //! `compile` is what preparing took: reading the text and making its code. With `:call` after the
 //! problem each repetition also makes the code, as a first call does; with `:adams` or `:rk` another
-//! solver is used, with `:interpolation`, `:certified` and so on another event method. What follows
-//! the repetitions are starting values, `name=value`. The argument `--vm` forbids native code, which
-//! is otherwise used from the first step on; `--order N` fixes the order.
+//! solver is used, with `:interpolation`, `:certified` and so on another event method. `file.Model`
+//! is one of several models of a file. What follows the repetitions are starting values,
+//! `name=value`, and the word `log`, which asks for one more run and the configurations it passes.
+//! The argument `--vm` forbids native code, which is otherwise used from the first step on;
+//! `--order N` fixes the order.
 
 use cpu_time::ProcessTime;
 use saltus_model::{HybridSystem, VariableKind};
-use saltus_sim::{Options, Recording, Run, SimError, Simulator, simulate};
+use saltus_sim::{Options, Recording, Role, Run, Sampling, SimError, Simulator, Status, simulate};
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
@@ -29,28 +31,41 @@ struct Prepared {
     compile_seconds: f64,
 }
 
-fn model_text(problem: &str) -> Option<&'static str> {
-    Some(match problem {
+fn model_text(file: &str) -> Option<&'static str> {
+    Some(match file {
         "lorenz" => include_str!("../../../models/lorenz.salt"),
+        "lorenz_guards" => include_str!("../../../models/lorenz_guards.salt"),
         "vanderpol" => include_str!("../../../models/vanderpol.salt"),
         "brusselator" => include_str!("../../../models/brusselator.salt"),
         "figure_eight" => include_str!("../../../models/figure_eight.salt"),
         "linear" => include_str!("../../../models/linear.salt"),
         "ball" => include_str!("../../../models/ball.salt"),
         "cars" => include_str!("../../../../reproduce/bumper_cars.salt"),
+        "arm" => include_str!("../../../../reproduce/arm.salt"),
+        "corridor" => include_str!("../../../../reproduce/corridor.salt"),
         _ => return None,
     })
 }
 
+/// Absolute tolerance: that of the model files where they give one.
+fn absolute(file: &str, tolerance: f64) -> f64 {
+    match file {
+        "ball" => 1e-3 * tolerance,
+        "cars" | "arm" | "corridor" => 1e-2 * tolerance,
+        _ => tolerance,
+    }
+}
+
 fn prepare(problem: &str, tolerance: f64, settings: Settings) -> Result<Prepared, String> {
     let started = ProcessTime::now();
-    let text = model_text(problem).ok_or("unknown problem")?;
-    let compiled = saltus_lang::compile(problem, text, None, &|_| Err("no files".into()));
+    let (file, model) = problem.split_once('.').map_or((problem, None), |(file, model)| (file, Some(model)));
+    let text = model_text(file).ok_or("unknown problem")?;
+    let compiled = saltus_lang::compile(problem, text, model, &|_| Err("no files".into()));
     let complaint = || format!("{problem}: {:?}", compiled.diagnostics);
     let system: &'static HybridSystem = Box::leak(Box::new(compiled.system.ok_or_else(complaint)?));
     let options = Options {
         rtol: tolerance,
-        atol: if problem == "ball" { 1e-3 * tolerance } else { tolerance },
+        atol: absolute(file, tolerance),
         recording: Recording::Events,
         order: settings.order,
         native_after: settings.native.then_some(0),
@@ -63,7 +78,7 @@ fn prepare(problem: &str, tolerance: f64, settings: Settings) -> Result<Prepared
     Ok(Prepared { system, simulator, options, compile_seconds: started.elapsed().as_secs_f64() })
 }
 
-/// Processor seconds of some runs, and the last of them.
+/// Processor seconds of some runs, and the last of them, which may end where its model does.
 fn time(repetitions: usize, mut once: impl FnMut() -> Result<Run, SimError>) -> Result<(f64, Run), String> {
     let mut last = None;
     let started = ProcessTime::now();
@@ -72,17 +87,34 @@ fn time(repetitions: usize, mut once: impl FnMut() -> Result<Run, SimError>) -> 
     }
     let seconds = started.elapsed().as_secs_f64();
     let run = last.ok_or("no repetitions")?;
-    if !run.ending.status.is_success() {
+    if !(run.ending.status.is_success() || run.ending.status == Status::LeftDomain) {
         return Err(run.ending.reason);
     }
     Ok((seconds, run))
 }
 
-/// The final states as a JSON array, in the order of their declaration.
-fn final_states(system: &HybridSystem, run: &Run) -> String {
-    let states = system.variables.iter().zip(&run.values).filter(|(v, _)| v.kind == VariableKind::State);
-    let numbers: Vec<String> = states.map(|(_, x)| format!("{x:e}")).collect();
+/// The values of one kind of variables as a JSON array, in the order of their declaration.
+fn values_of(kind: VariableKind, system: &HybridSystem, values: &[f64]) -> String {
+    let chosen = system.variables.iter().zip(values).filter(|(v, _)| v.kind == kind);
+    let numbers: Vec<String> = chosen.map(|(_, x)| format!("{x:e}")).collect();
     format!("[{}]", numbers.join(","))
+}
+
+/// The start, what holds after each event, and the end: lines `[time, [states], [memories]]`.
+fn log(system: &HybridSystem, run: &Run) -> String {
+    let line = |t: f64, values: &[f64]| {
+        let [states, memories] =
+            [VariableKind::State, VariableKind::Memory].map(|kind| values_of(kind, system, values));
+        format!("[{t:e},{states},{memories}]")
+    };
+    let mut lines = Vec::new();
+    run.trace.walk(Sampling::PerSegment(0), |point| {
+        if point.role == Role::Start {
+            lines.push(line(point.stamp.t, point.values));
+        }
+    });
+    lines.push(line(run.ending.stamp.t, &run.values));
+    format!("[{}]", lines.join(","))
 }
 
 /// Sets a solver or event method by its name.
@@ -115,7 +147,12 @@ fn answer(line: &str, settings: Settings, known: &mut HashMap<String, Prepared>)
             _ => set_method(&mut options, name)?,
         }
     }
+    let mut is_logged = false;
     for word in words {
+        if word == "log" {
+            is_logged = true;
+            continue;
+        }
         let (name, value) = word.split_once('=').ok_or("a starting value is name=value")?;
         options.set.push((name.into(), value.parse().map_err(|_| format!("{word} is no number"))?));
     }
@@ -124,10 +161,16 @@ fn answer(line: &str, settings: Settings, known: &mut HashMap<String, Prepared>)
     } else {
         time(repeat, || simulator.run(options.clone()))?
     };
-    let y = final_states(system, &run);
+    let log = if is_logged {
+        let recorded = simulator.run(Options { recording: Recording::All, ..options });
+        format!(",\"log\":{}", log(system, &recorded.map_err(|e| e.to_string())?))
+    } else {
+        String::new()
+    };
+    let y = values_of(VariableKind::State, system, &run.values);
     let (steps, events) = (run.stats.steps, run.events.len());
     Ok(format!(
-        "{{\"cpu\":{cpu:e},\"repeat\":{repeat},\"compile\":{compile_seconds:e},\"steps\":{steps},\"events\":{events},\"y\":{y}}}"
+        "{{\"cpu\":{cpu:e},\"repeat\":{repeat},\"compile\":{compile_seconds:e},\"steps\":{steps},\"events\":{events},\"y\":{y}{log}}}"
     ))
 }
 
