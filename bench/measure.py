@@ -254,7 +254,7 @@ def bumper_cars(ours, peers, starts, rounds, emit):
                             for tool, name in ((ours, "cars"), (peer, problem))] for more in requests]
                 for k in range(2):
                     times[k].append(sum(pair[k] for pair in seconds) / len(requests))
-            record.update(compared(*times), verdict="right" if theirs["missed"] == 0 else "misses", ours=own,
+            record.update(compared(*times), verdict="misses" if own["missed"] or theirs["missed"] else "right", ours=own,
                           theirs=theirs, ours_compile=compile_seconds,
                           peer_compile=fresh_compile(peer, problem, cars.TOLERANCE, requests[0]))
             emit(record)
