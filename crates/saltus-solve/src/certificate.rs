@@ -20,8 +20,8 @@
 //! the exact flow is proved to be at most ten times the tolerance all through the step.
 
 use crate::taylor::Tolerance;
-use saltus_expr::FlowPlan;
-use saltus_expr::jet::{BallJets, Obstacle, StateMatrix};
+use saltus_expr::jet::{BallJets, Bank, Degree, Obstacle, StateMatrix};
+use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::interval::Interval;
 use saltus_num::polynomial::evaluate_with_magnitude;
 use saltus_num::roots::{Root, RootFinder, Sign, excludes_zero};
@@ -173,6 +173,9 @@ pub struct Bracket {
 #[derive(Clone, Debug)]
 pub struct Certifier {
     balls: BallJets,
+    /// Ranges of guards, if there are many, and which of its functions each guard is.
+    bank: Option<Bank>,
+    functions: Vec<Option<usize>>,
     stages: Vec<usize>,
     enclosure: BoxGuess,
     finder: RootFinder,
@@ -198,7 +201,10 @@ impl Certifier {
         let order = order.clamp(1, 64);
         let mut stages: Vec<usize> = [3, 6].into_iter().filter(|&q| q < order).collect();
         stages.push(order);
+        let (bank, functions) = bank_of(plan, guards);
         Certifier {
+            bank,
+            functions,
             balls: BallJets::new(plan, order, guards),
             stages,
             enclosure: BoxGuess::new(plan.states.len()),
@@ -268,6 +274,12 @@ impl Certifier {
     fn prove_on_box(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
         if let Err(obstacle) = self.balls.enclose(h, &self.enclosure.bounds) {
             return Outcome::Blocked(obstacle);
+        }
+        if let Some(bank) = &mut self.bank {
+            let unknown = [f64::NEG_INFINITY, f64::INFINITY];
+            bank.enclose(|slot| {
+                self.balls.slot_range(slot).map_or(unknown, |range| [range.lo(), range.hi()])
+            });
         }
         let last = self.stages.len() - 1;
         let first = if request.local.is_some() { last } else { 0 };
@@ -430,17 +442,23 @@ impl Certifier {
     }
 
     /// Whether a guard's range on the box has only the sign to be kept.
-    fn keeps_on_box(&self, guard: usize, watch: Watch) -> Option<bool> {
+    fn keeps_on_box(&mut self, guard: usize, watch: Watch) -> Option<bool> {
         if watch.sign == Sign::Zero {
             return Some(true);
         }
-        let range = self.balls.watched_range(guard).ok()?;
-        let keeps = match watch.sign {
-            Sign::Negative => range.hi() < 0.0,
-            Sign::Positive => range.lo() > 0.0,
+        let keeps = |lo: f64, hi: f64| match watch.sign {
+            Sign::Negative => hi < 0.0 && !watch.from_zero,
+            Sign::Positive => lo > 0.0 && !watch.from_zero,
             Sign::Zero => false,
         };
-        Some(keeps && !watch.from_zero)
+        if let (Some(bank), Some(function)) = (&self.bank, self.functions[guard]) {
+            let [lo, hi] = bank.range(function);
+            if keeps(lo, hi) {
+                return Some(true);
+            }
+        }
+        let range = self.balls.watched_range(guard).ok()?;
+        Some(keeps(range.lo(), range.hi()))
     }
 
     /// Polynomials between which a guard, turned so that it must stay negative, lies on the step.
@@ -552,6 +570,22 @@ impl Certifier {
     fn has_fault(&self, _: Fault) -> bool {
         false
     }
+}
+
+/// Guards so many are enclosed side by side before any is looked at alone.
+const CROWD: usize = 16;
+
+/// A bank of the blocks that define guards and nothing else, and the function that each guard is.
+fn bank_of(plan: &FlowPlan, guards: &[u32]) -> (Option<Bank>, Vec<Option<usize>>) {
+    let is_guard = |block: &&PlanBlock| block.outputs.iter().all(|slot| guards.contains(slot));
+    let units: Vec<PlanBlock> = plan.blocks.iter().filter(is_guard).cloned().collect();
+    let outputs: Vec<u32> = units.iter().flat_map(|unit| &unit.outputs).copied().collect();
+    if outputs.len() < CROWD {
+        return (None, vec![None; guards.len()]);
+    }
+    let functions = guards.iter().map(|guard| outputs.iter().position(|slot| slot == guard));
+    // Degrees are of no concern for ranges.
+    (Some(Bank::new(&units, 0, |_| Degree::UNBOUNDED)), functions.collect())
 }
 
 /// What tests can break, to see that it is needed.

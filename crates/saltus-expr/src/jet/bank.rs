@@ -188,6 +188,36 @@ impl Bank {
         &self.kept
     }
 
+    /// Encloses all functions where each slot has any value of a range `[lo, hi]`, with outward
+    /// rounding; see [`Bank::range`]. What a survey found is forgotten.
+    pub fn enclose(&mut self, range: impl Fn(u32) -> [f64; 2]) {
+        for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
+            let [lo, hi] = range(slot);
+            *to = [lo, hi, 0.0, 0.0];
+        }
+        self.families.iter_mut().for_each(|family| family.enclose(&self.arguments));
+    }
+
+    /// The range of a function from [`Bank::enclose`]; infinite where none is known.
+    ///
+    /// ```
+    /// use saltus_expr::jet::{Bank, Degree};
+    /// use saltus_expr::{Graph, PlanBlock, Program, Sort, VarId};
+    /// let mut graph = Graph::new();
+    /// let x = graph.var(VarId(1), Sort::Real);
+    /// let square = graph.powi(x, 2);
+    /// let (program, _) = Program::new(&graph, &[square]);
+    /// let unit = PlanBlock { program: program.into(), inputs: vec![1], outputs: vec![2] };
+    /// let mut bank = Bank::new(&[unit], 2, |_| Degree::LINEAR);
+    /// bank.enclose(|_| [-1.0, 3.0]);
+    /// let [lo, hi] = bank.range(0);
+    /// assert!(lo <= 0.0 && lo > -1e-12 && hi >= 9.0 && hi < 9.0 + 1e-12);
+    /// ```
+    pub fn range(&self, function: usize) -> [f64; 2] {
+        let [lo, hi, ..] = self.bounds(function);
+        [lo, hi]
+    }
+
     /// Chooses no function.
     pub fn choose_none(&mut self) {
         for family in &mut self.families {
@@ -323,6 +353,54 @@ impl Family {
         }
     }
 
+    fn enclose(&mut self, arguments: &[[f64; 4]]) {
+        let [lows, highs, ..] = &mut self.bounds;
+        for ((lo, hi), &source) in lows.iter_mut().zip(highs.iter_mut()).zip(&self.inputs) {
+            [*lo, *hi, ..] = arguments[source as usize];
+        }
+        let constants = self.program.inputs() * self.members..self.program.first_op() * self.members;
+        highs[constants.clone()].copy_from_slice(&lows[constants]);
+        self.settled = false;
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2")]
+            fn wide(family: &mut Family) {
+                family.enclose_all();
+            }
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the machine has the feature.
+                return unsafe { wide(self) };
+            }
+        }
+        self.enclose_all();
+    }
+
+    /// Encloses all operations of the program; the numbers do not depend on the width of vectors.
+    #[inline(always)]
+    fn enclose_all(&mut self) {
+        for (i, &op) in self.program.ops().iter().enumerate() {
+            let at = (self.program.first_op() + i) * self.members;
+            let (known, [low, high, ..]) = split(&mut self.bounds, at, self.members);
+            let members = self.members;
+            let of = |r: Reg| [0, 1].map(|plane: usize| &known[plane][r.index() * members..][..members]);
+            let new = [low, high];
+            match op {
+                Op::Unary(Unary::Neg, a) => map_two(new, of(a), of(a), |[lo, hi], _| [-hi, -lo]),
+                Op::Binary(Binary::Add, a, b) => map_two(new, of(a), of(b), range_of_sum),
+                Op::Binary(Binary::Sub, a, b) => {
+                    map_two(new, of(a), of(b), |a, [lo, hi]| range_of_sum(a, [-hi, -lo]));
+                }
+                Op::Binary(Binary::Mul, a, b) => map_two(new, of(a), of(b), range_of_product),
+                Op::Powi(a, 2) => map_two(new, of(a), of(a), |a, _| range_of_square(a)),
+                _ => {
+                    let [low, high] = new;
+                    low.fill(f64::NEG_INFINITY);
+                    high.fill(f64::INFINITY);
+                }
+            }
+        }
+    }
+
     fn take_arguments(&mut self, arguments: &[[f64; 4]]) {
         let [values, slopes, bends, rests] = &mut self.bounds;
         for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
@@ -455,21 +533,59 @@ fn keep(kept: &mut [i8], bounds: [&[f64]; 4]) {
     }
 }
 
-/// The bounds of a function of two registers, for all members.
+/// A function of two registers given by `N` planes, for all members.
 #[inline(always)]
-fn map_two(
-    new: [&mut [f64]; 4],
-    a: [&[f64]; 4],
-    b: [&[f64]; 4],
-    function: impl Fn([f64; 4], [f64; 4]) -> [f64; 4],
+fn map_two<const N: usize>(
+    mut new: [&mut [f64]; N],
+    a: [&[f64]; N],
+    b: [&[f64]; N],
+    function: impl Fn([f64; N], [f64; N]) -> [f64; N],
 ) {
-    let [value, slope, bend, rest] = new;
-    let n = value.len();
+    let n = new[0].len();
     let (a, b) = (a.map(|plane| &plane[..n]), b.map(|plane| &plane[..n]));
-    let (slope, bend, rest) = (&mut slope[..n], &mut bend[..n], &mut rest[..n]);
+    let mut new = new.each_mut().map(|plane| &mut plane[..n]);
     for i in 0..n {
-        [value[i], slope[i], bend[i], rest[i]] = function(a.map(|plane| plane[i]), b.map(|plane| plane[i]));
+        let value = function(a.map(|plane| plane[i]), b.map(|plane| plane[i]));
+        for (plane, value) in new.iter_mut().zip(value) {
+            plane[i] = value;
+        }
     }
+}
+
+/// Below any number that rounds to `x`, or underflows to it.
+#[inline(always)]
+fn down(x: f64) -> f64 {
+    x - (x.abs() * f64::EPSILON + f64::MIN_POSITIVE)
+}
+
+/// Above any number that rounds to `x`, or underflows to it.
+#[inline(always)]
+fn up(x: f64) -> f64 {
+    x + (x.abs() * f64::EPSILON + f64::MIN_POSITIVE)
+}
+
+#[inline(always)]
+fn range_of_sum([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    [down(a + c), up(b + d)]
+}
+
+#[inline(always)]
+fn range_of_product([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
+    let [p, q, r, s] = [a * c, a * d, b * c, b * d];
+    [down(least(least(p, q), least(r, s))), up(-least(least(-p, -q), least(-r, -s)))]
+}
+
+#[inline(always)]
+fn range_of_square([a, b]: [f64; 2]) -> [f64; 2] {
+    let (p, q) = (a * a, b * b);
+    let lowest = if a * b <= 0.0 { 0.0 } else { least(p, q) };
+    [down(lowest), up(-least(-p, -q))]
+}
+
+/// The smaller number; NaN if one is NaN.
+#[inline(always)]
+fn least(x: f64, y: f64) -> f64 {
+    if x.is_nan() | (x < y) { x } else { y }
 }
 
 #[inline(always)]
@@ -565,6 +681,21 @@ mod tests {
                 bank.row(function, &mut row);
                 all.row(7 + function as u32, &mut expected);
                 prop_assert_eq!(row.map(f64::to_bits), expected.map(f64::to_bits));
+            }
+            // All values on a box about the point are in the range.
+            let range = |slot: u32| [-scale, scale].map(|side| env[slot as usize] + side);
+            let mut enclosing = bank.clone();
+            enclosing.enclose(range);
+            for corner in 0..27u32 {
+                let mut env = env.clone();
+                for slot in 1..4u32 {
+                    env[slot as usize] += scale * (f64::from(corner / 3u32.pow(slot - 1) % 3) - 1.0);
+                }
+                units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
+                for function in 0..6 {
+                    let [lo, hi] = enclosing.range(function);
+                    prop_assert!(lo <= env[7 + function] && env[7 + function] <= hi);
+                }
             }
             // The functions on the truncated polynomials of the states stay within the bounds.
             for step in 0..=20 {

@@ -71,11 +71,13 @@ pub struct BallJets {
     states: Vec<(Reg, Reg)>,
     time: Reg,
     watched: Vec<Reg>,
+    /// The rows of the core.
+    in_core: Vec<bool>,
     /// Order to which the core is known, and to which the states are.
     core_done: usize,
     states_done: usize,
-    /// Order to which each watched slot's cone is known.
-    cones_done: Vec<usize>,
+    /// What is known of each watched slot's cone.
+    cones: Vec<Known>,
     /// 1 / k
     inverses: Vec<Ball>,
     h: f64,
@@ -125,6 +127,8 @@ impl BallJets {
         let tape = Tape::new(plan, watched);
         let rows = tape.degrees.len();
         let row = |slot: u32| tape.row_of_slot[slot as usize];
+        let mut in_core = vec![false; rows];
+        tape.core.nodes.iter().for_each(|&i| in_core[tape.nodes[i as usize].row.index()] = true);
         let mut coefficients = vec![Ball::default(); rows * (order + 1)];
         let mut ranges = vec![Range::point(0.0); rows];
         for &(row, value) in &tape.constants {
@@ -140,9 +144,10 @@ impl BallJets {
             states: plan.states.iter().map(|&(state, rate)| (row(state), row(rate))).collect(),
             time: Reg(plan.time_slot),
             watched: watched.iter().map(|&slot| row(slot)).collect(),
+            in_core,
             core_done: 0,
             states_done: 0,
-            cones_done: vec![0; watched.len()],
+            cones: vec![Known::Nothing; watched.len()],
             inverses: (0..=order)
                 .map(|k| Ball::rounded(1.0 / k as f64, UNIT / k as f64).inflated())
                 .collect(),
@@ -171,7 +176,9 @@ impl BallJets {
             self.rows[slot * span] = Ball::exact(value);
             self.ranges[slot] = Range::point(value);
         }
-        self.start().midpoints();
+        self.cones.fill(Known::Nothing);
+        let (mut start, tape) = self.start();
+        start.midpoints(&tape.core);
     }
 
     /// Encloses every row at order 0 for a step of length `h`, with one interval for each state
@@ -181,7 +188,7 @@ impl BallJets {
         let span = self.order + 1;
         self.h = h;
         (self.core_done, self.states_done) = (0, 0);
-        self.cones_done.fill(0);
+        self.cones.iter_mut().filter(|cone| **cone != Known::Nothing).for_each(|cone| *cone = Known::Point);
         for (i, &(row, _)) in self.states.iter().enumerate() {
             self.ranges[row.index()] = Range::of(bounds[i]);
             let place = row.index() * span;
@@ -197,22 +204,39 @@ impl BallJets {
         if self.order > 0 {
             self.rows[place + 1] = Ball::exact(h);
         }
-        self.start().enclose();
+        let (mut start, tape) = self.start();
+        start.enclose(&tape.core);
         match self.states.iter().find_map(|&(_, rate)| self.causes[rate.index()]) {
             Some(cause) => Err(self.obstacle(cause)),
             None => Ok(()),
         }
     }
 
-    fn start(&mut self) -> Start<'_> {
-        Start {
+    fn start(&mut self) -> (Start<'_>, &Tape) {
+        let start = Start {
             tape: &self.tape,
             rows: &mut self.rows,
             span: self.order + 1,
             ranges: &mut self.ranges,
             causes: &mut self.causes,
             locks: &mut self.locks,
+        };
+        (start, &self.tape)
+    }
+
+    /// Knows order 0 of a watched slot; the order to which it is known.
+    fn start_cone(&mut self, index: usize) -> usize {
+        let known = self.cones[index];
+        let (mut start, tape) = self.start();
+        if known == Known::Nothing {
+            start.midpoints(&tape.cones[index]);
         }
+        if let Known::Order(k) = known {
+            return k;
+        }
+        start.enclose(&tape.cones[index]);
+        self.cones[index] = Known::Order(0);
+        0
     }
 
     fn obstacle(&self, cause: Reg) -> Obstacle {
@@ -241,18 +265,25 @@ impl BallJets {
     pub fn extend_watched(&mut self, index: usize, q: usize) {
         self.extend(q);
         self.extend_core(q);
-        for k in self.cones_done[index] + 1..=q {
-            advance(&self.tape, &self.tape.cones[index], &mut self.rows, &self.locks, self.order + 1, k, {
-                self.inverses[k]
-            });
+        let known = self.start_cone(index);
+        for k in known + 1..=q {
+            advance(
+                &self.tape,
+                &self.tape.cones[index].nodes,
+                &mut self.rows,
+                &self.locks,
+                self.order + 1,
+                k,
+                self.inverses[k],
+            );
         }
-        self.cones_done[index] = self.cones_done[index].max(q);
+        self.cones[index] = Known::Order(known.max(q));
     }
 
     /// Knows the rows of derivatives up to order `k`, which is at most that of the states.
     fn extend_core(&mut self, k: usize) {
         for k in self.core_done + 1..=k {
-            advance(&self.tape, &self.tape.core, &mut self.rows, &self.locks, self.order + 1, k, {
+            advance(&self.tape, &self.tape.core.nodes, &mut self.rows, &self.locks, self.order + 1, k, {
                 self.inverses[k]
             });
         }
@@ -297,14 +328,33 @@ impl BallJets {
         }
     }
 
+    /// All values of a slot on the box, as far as they are known: not those of signals that no
+    /// derivative needs.
+    pub fn slot_range(&self, slot: u32) -> Option<Interval> {
+        let row = self.tape.row_of_slot[slot as usize];
+        let is_known = row.0 == slot || self.in_core[row.index()];
+        (is_known && self.causes[row.index()].is_none()).then(|| self.ranges[row.index()].interval())
+    }
+
     /// All values of a watched slot on the box.
-    pub fn watched_range(&self, index: usize) -> Result<Interval, Obstacle> {
+    pub fn watched_range(&mut self, index: usize) -> Result<Interval, Obstacle> {
+        self.start_cone(index);
         let row = self.watched[index].index();
         match self.causes[row] {
             Some(cause) => Err(self.obstacle(cause)),
             None => Ok(self.ranges[row].interval()),
         }
     }
+}
+
+/// What is known of the cone of a watched slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    /// The values at the point.
+    Point,
+    /// Everything up to an order.
+    Order(usize),
 }
 
 /// Computes the coefficients of order `k` of some nodes.

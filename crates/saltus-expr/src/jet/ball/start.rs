@@ -13,7 +13,7 @@
 
 use super::arithmetic::{Ball, TINY, UNIT};
 use super::range::Range;
-use super::tape::{Node, Tape};
+use super::tape::{Node, Part, Tape};
 use crate::graph::{Binary, Table, Unary};
 use crate::interval;
 use crate::jet::recurrence::Rule;
@@ -46,7 +46,7 @@ impl Value {
     }
 }
 
-/// Order 0 of all live rows.
+/// Order 0 of the rows of a part of the tape.
 pub(super) struct Start<'a> {
     pub tape: &'a Tape,
     pub rows: &'a mut [Ball],
@@ -58,15 +58,15 @@ pub(super) struct Start<'a> {
 
 impl Start<'_> {
     /// The values at the point.
-    pub fn midpoints(&mut self) {
-        for &i in &self.tape.live {
+    pub fn midpoints(&mut self, part: &Part) {
+        for &i in &part.nodes {
             let node = &self.tape.nodes[i as usize];
             let Some(op) = node.start else { continue };
             let value = |r: Reg| self.rows[r.index() * self.span].mid;
             let mid = vm::apply(op, |t| &self.tape.tables[t as usize], value);
             self.rows[node.row.index() * self.span].mid = mid;
         }
-        for &i in &self.tape.live_locks {
+        for &i in &part.locks {
             let value = |r: Reg| self.rows[r.index() * self.span].mid;
             let lock = self.tape.locks[i as usize];
             self.locks[i as usize].mid = lock.evaluate(|t| &self.tape.tables[t as usize], value);
@@ -74,15 +74,15 @@ impl Start<'_> {
     }
 
     /// The ranges on the box and all radii.
-    pub fn enclose(&mut self) {
-        for &i in &self.tape.live {
+    pub fn enclose(&mut self, part: &Part) {
+        for &i in &part.nodes {
             let node = self.tape.nodes[i as usize];
             match node.start {
                 Some(op) => self.enclose_value(node, op),
                 None => self.causes[node.row.index()] = self.blame_rule(node),
             }
         }
-        for &i in &self.tape.live_locks {
+        for &i in &part.locks {
             let lock = self.enclose_lock(self.tape.locks[i as usize], self.locks[i as usize].mid);
             self.locks[i as usize] = lock.inflated();
         }

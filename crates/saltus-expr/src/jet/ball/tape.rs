@@ -33,14 +33,17 @@ pub(super) struct Tape {
     pub constants: Vec<(Reg, f64)>,
     /// The row of each slot.
     pub row_of_slot: Vec<Reg>,
-    /// Nodes that derivatives depend on.
-    pub core: Vec<u32>,
-    /// For each watched slot the nodes outside the core that it depends on.
-    pub cones: Vec<Vec<u32>>,
-    /// The core and all cones, operands first.
-    pub live: Vec<u32>,
-    /// The locks of live nodes.
-    pub live_locks: Vec<u32>,
+    /// What derivatives depend on.
+    pub core: Part,
+    /// For each watched slot what it depends on outside the core.
+    pub cones: Vec<Part>,
+}
+
+/// Nodes with operands first, and the locks of their recurrences.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Part {
+    pub nodes: Vec<u32>,
+    pub locks: Vec<u32>,
 }
 
 impl Tape {
@@ -95,20 +98,13 @@ impl Tape {
         self.core = self.cone(&node_of_row, roots, &[]);
         let cones = watched.iter().map(|&slot| {
             let root = self.row_of_slot[slot as usize];
-            self.cone(&node_of_row, std::iter::once(root), &self.core)
+            self.cone(&node_of_row, std::iter::once(root), &self.core.nodes)
         });
         self.cones = cones.collect();
-        self.live = self.core.iter().chain(self.cones.iter().flatten()).copied().collect();
-        self.live.sort_unstable();
-        self.live.dedup();
-        let used = self.live.iter().flat_map(|&i| self.nodes[i as usize].depends().1);
-        self.live_locks = used.map(|lock| lock.0).collect();
-        self.live_locks.sort_unstable();
-        self.live_locks.dedup();
     }
 
     /// The nodes that `roots` depend on, those of `known` left out, in the order of the tape.
-    fn cone(&self, node_of_row: &[Option<u32>], roots: impl Iterator<Item = Reg>, known: &[u32]) -> Vec<u32> {
+    fn cone(&self, node_of_row: &[Option<u32>], roots: impl Iterator<Item = Reg>, known: &[u32]) -> Part {
         let mut stack: Vec<Reg> = roots.collect();
         let mut cone = std::collections::BTreeSet::new();
         while let Some(row) = stack.pop() {
@@ -120,7 +116,12 @@ impl Tape {
             stack.extend(rows);
             stack.extend(locks.iter().flat_map(|lock| self.locks[lock.0 as usize].operands()));
         }
-        cone.into_iter().collect()
+        let nodes: Vec<u32> = cone.into_iter().collect();
+        let mut locks: Vec<u32> =
+            nodes.iter().flat_map(|&i| self.nodes[i as usize].depends().1).map(|lock| lock.0).collect();
+        locks.sort_unstable();
+        locks.dedup();
+        Part { nodes, locks }
     }
 }
 
