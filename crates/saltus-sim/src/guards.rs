@@ -85,10 +85,9 @@ impl Runner<'_> {
             }
             let first = self.segment.roots.len();
             self.guard_roots(p, ratio);
-            let zero =
-                self.segment.roots[first..].iter().map(|r| r.hi).filter(|&hi| hi > 0.0).reduce(f64::min);
-            if let Some(zero) = zero.filter(|_| many) {
-                end = end.min((BEHIND * zero).max(SHORTEST_SHARE));
+            if many {
+                let zeros = self.segment.roots[first..].iter().map(|r| r.hi).filter(|&hi| hi > 0.0);
+                end = zeros.map(|zero| (BEHIND * zero).max(SHORTEST_SHARE)).fold(end, f64::min);
             }
         }
         candidates.clear();

@@ -54,6 +54,9 @@ struct Write {
     span: saltus_model::Span,
 }
 
+/// So few units are evaluated without asking which have changed.
+const FEW_UNITS: usize = 4;
+
 /// Instants without progress of time after which a run is given up.
 const STANDSTILL: u32 = 1000;
 
@@ -105,7 +108,8 @@ impl Runner<'_> {
         }
         let Self { code, is_changed, buffers, .. } = self;
         buffers.dormant.retain(|a| !code.atoms[a.index()].depends.iter().any(|&d| is_changed[d as usize]));
-        if self.evaluated == Some(self.current) {
+        let few = self.combination().plan.blocks.len() <= FEW_UNITS;
+        if self.evaluated == Some(self.current) && !few {
             self.evaluate_changed();
         } else {
             self.evaluate_unsettled();

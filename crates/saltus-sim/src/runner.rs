@@ -35,6 +35,9 @@ use std::time::Instant;
 /// Stop time of a model that says nothing about it.
 const DEFAULT_STOP_TIME: f64 = 10.0;
 
+/// Room for so many events is made at once.
+const EVENTS: usize = 32;
+
 /// At most so many remarks are kept.
 const NOTES: usize = 100;
 
@@ -252,8 +255,8 @@ impl<'s> Runner<'s> {
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,
             standstill: 0,
-            events: Vec::new(),
-            changes: Vec::new(),
+            events: Vec::with_capacity(EVENTS),
+            changes: Vec::with_capacity(EVENTS),
             notes: Vec::new(),
             stats: Stats { programs: code.programs as u64, ..Stats::default() },
             trace: Trace::default(),

@@ -7,6 +7,8 @@
 use crate::combination::{Combination, Watch};
 use crate::compile::Signs;
 
+/// So few rules are always looked at.
+const FEW: usize = 8;
 /// Signs compared at a time: nearly all are as they were.
 const CHUNK: usize = 32;
 
@@ -28,6 +30,14 @@ impl Stirred {
     /// Adds the rules whose atoms have changed; all rules of another combination.
     pub fn stir(&mut self, current: usize, combination: &Combination, signs: &[Signs]) {
         let count = combination.rules.len();
+        if count <= FEW {
+            self.seen = None;
+            if self.positions.len() != count {
+                self.positions.clear();
+                self.positions.extend(0..count as u32);
+            }
+            return;
+        }
         if self.seen.as_ref().is_none_or(|(seen, _)| *seen != current) {
             self.positions.clear();
             self.positions.extend(0..count as u32);
@@ -68,10 +78,14 @@ impl Stirred {
     /// Modes were entered, which sets flags of edges anew: all rules are to be looked at.
     pub fn forget(&mut self) {
         self.seen = None;
+        self.positions.clear();
     }
 
     /// Time is about to pass: all rules are settled for the signs just after now.
     pub fn settle(&mut self, current: usize, signs: &[Signs]) {
+        if self.seen.is_none() {
+            return;
+        }
         self.positions.drain(..).for_each(|position| self.is_stirred[position as usize] = false);
         self.see(current, signs.iter().map(|s| Signs::steady(s.after)));
     }
