@@ -67,10 +67,8 @@ impl Runner<'_> {
         self.tier_up();
         self.given.clear();
         let remaining = (self.until - self.stamp.t) - self.t_low;
-        let longest = match self.options.max_step {
-            Some(longest) if longest < remaining => longest,
-            _ => remaining + self.proof_beyond(remaining),
-        };
+        let longest = self.options.max_step.map_or(remaining, |longest| longest.min(remaining));
+        let longest = longest + self.proof_beyond(longest);
         let longest = if self.method.is_proof() {
             longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
         } else {
