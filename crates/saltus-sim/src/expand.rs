@@ -4,6 +4,7 @@
 use crate::explain;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
+use saltus_solve::certificate::Verdict;
 use saltus_solve::taylor::{StepBound, first_scale};
 
 /// A step so many times longer than the scale of the coefficients asks for a new scale: small
@@ -67,8 +68,8 @@ impl Runner<'_> {
         self.tier_up();
         self.given.clear();
         let remaining = (self.until - self.stamp.t) - self.t_low;
-        let longest = self.options.max_step.map_or(remaining, |longest| longest.min(remaining));
-        let longest = longest + self.proof_beyond(longest);
+        let asked = self.options.max_step.map_or(remaining, |longest| longest.min(remaining));
+        let longest = asked + self.proof_beyond(asked);
         let longest = if self.method.is_proof() {
             longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
         } else {
@@ -79,7 +80,11 @@ impl Runner<'_> {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
                 let length = self.survey_guards(length)?;
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
-                let length = proof.map_or(length, |(length, _)| length);
+                let length = match proof {
+                    Some((length, Verdict::Proved { .. })) => length.min(asked),
+                    Some((length, _)) => length,
+                    None => length,
+                };
                 // Polynomials of bounded degree are exact: a unit that is a power of two keeps them so.
                 let exact = self.combination().is_exact;
                 let unit = if exact && length > 0.0 { power_of_two_above(length) } else { length };
