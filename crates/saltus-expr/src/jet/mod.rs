@@ -20,6 +20,7 @@ mod degree;
 mod lanes;
 mod lower;
 mod machine;
+mod range;
 pub mod recurrence;
 mod rows;
 mod schedule;

@@ -16,6 +16,7 @@
 //! number of operations on the longest path, which is below 3 k + 24 at order k; when a coefficient
 //! is stored its radii are multiplied by 1 + 256 u, which is enough up to order 64.
 
+use crate::jet::range::TINY;
 use crate::jet::Degree;
 use crate::jet::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, Rule};
 use crate::program::Reg;
@@ -23,9 +24,6 @@ use std::ops::RangeInclusive;
 
 /// Half the distance from 1 to the next number.
 pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
-
-/// More than the error of a product by underflow; its square is still an ordinary number.
-pub(super) const TINY: f64 = 1e-140;
 
 /// Covers the rounding of the radii themselves.
 const INFLATION: f64 = 1.0 + 256.0 * UNIT;

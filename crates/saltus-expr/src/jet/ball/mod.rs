@@ -6,7 +6,6 @@
 //! above follow by the recurrences of the jets. See [`BallJets`].
 
 mod arithmetic;
-mod range;
 mod start;
 mod tape;
 #[cfg(test)]
@@ -16,11 +15,11 @@ pub use arithmetic::Ball;
 
 use crate::display::function;
 use crate::graph::{Binary, Unary};
+use crate::jet::range::Range;
 use crate::jet::recurrence::Rule;
 use crate::plan::FlowPlan;
 use crate::program::{Op, Reg};
 use arithmetic::{Balls, UNIT};
-use range::Range;
 use saltus_num::interval::Interval;
 use start::{Cause, Start};
 use tape::{Node, Tape};

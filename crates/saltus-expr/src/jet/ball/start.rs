@@ -11,11 +11,11 @@
 //! stay as it is at the point. What is made of an unsound row is unsound, except a choice that is
 //! surely the other one. The row that is to blame is remembered.
 
-use super::arithmetic::{Ball, TINY, UNIT};
-use super::range::Range;
+use super::arithmetic::{Ball, UNIT};
 use super::tape::{Node, Part, Tape};
 use crate::graph::{Binary, Table, Unary};
 use crate::interval;
+use crate::jet::range::{Range, TINY};
 use crate::jet::recurrence::Rule;
 use crate::jet::{Degree, LockRule};
 use crate::program::{Op, Reg};

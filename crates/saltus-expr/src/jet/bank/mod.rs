@@ -4,13 +4,16 @@
 //! a step: its parabola at the start, and how far each can be from it. [`Bank::compose`] then
 //! computes the coefficients in time of the chosen units alone.
 
+mod bounds;
+#[cfg(test)]
+mod tests;
+
 use super::lower::Lowered;
 use super::rows::Rows;
 use super::{Degree, Jets};
-use crate::graph::{Binary, Unary};
 use crate::plan::PlanBlock;
-use crate::program::{Op, Program, Reg};
-use crate::vm;
+use crate::program::Program;
+use bounds::{Registers, keep, split};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -138,16 +141,6 @@ impl Bank {
         bank.arguments.resize(bank.slots.len(), [0.0; 4]);
         bank.kept.resize(bank.functions.len(), 0);
         bank
-    }
-
-    /// Number of functions.
-    pub fn len(&self) -> usize {
-        self.functions.len()
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.functions.is_empty()
     }
 
     /// Position of the unit of a function.
@@ -322,28 +315,17 @@ impl Family {
 
     fn survey(&mut self, arguments: &[[f64; 4]]) {
         self.take_arguments(arguments);
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx2")]
-            fn wide(family: &mut Family) {
-                family.bound_all();
-            }
-            if is_x86_feature_detected!("avx2") {
-                // SAFETY: the machine has the feature.
-                return unsafe { wide(self) };
-            }
-        }
-        self.bound_all();
+        in_widest_vectors(self, |family| family.bound_all());
     }
 
-    /// Bounds all operations of the program; the numbers do not depend on the width of vectors.
+    /// Bounds all operations of the program, and tells the signs kept.
     #[inline(always)]
     fn bound_all(&mut self) {
         for (i, &op) in self.program.ops().iter().enumerate() {
             let register = self.program.first_op() + i;
             if !self.settled || self.moving[register] {
                 let (known, new) = split(&mut self.bounds, register * self.members, self.members);
-                Registers { program: &self.program, known, members: self.members }.apply(op, new);
+                Registers { program: &self.program, known, members: self.members }.bound(op, new);
             }
         }
         self.settled = true;
@@ -361,43 +343,16 @@ impl Family {
         let constants = self.program.inputs() * self.members..self.program.first_op() * self.members;
         highs[constants.clone()].copy_from_slice(&lows[constants]);
         self.settled = false;
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx2")]
-            fn wide(family: &mut Family) {
-                family.enclose_all();
-            }
-            if is_x86_feature_detected!("avx2") {
-                // SAFETY: the machine has the feature.
-                return unsafe { wide(self) };
-            }
-        }
-        self.enclose_all();
+        in_widest_vectors(self, |family| family.enclose_all());
     }
 
-    /// Encloses all operations of the program; the numbers do not depend on the width of vectors.
+    /// Encloses all operations of the program.
     #[inline(always)]
     fn enclose_all(&mut self) {
         for (i, &op) in self.program.ops().iter().enumerate() {
             let at = (self.program.first_op() + i) * self.members;
-            let (known, [low, high, ..]) = split(&mut self.bounds, at, self.members);
-            let members = self.members;
-            let of = |r: Reg| [0, 1].map(|plane: usize| &known[plane][r.index() * members..][..members]);
-            let new = [low, high];
-            match op {
-                Op::Unary(Unary::Neg, a) => map_two(new, of(a), of(a), |[lo, hi], _| [-hi, -lo]),
-                Op::Binary(Binary::Add, a, b) => map_two(new, of(a), of(b), range_of_sum),
-                Op::Binary(Binary::Sub, a, b) => {
-                    map_two(new, of(a), of(b), |a, [lo, hi]| range_of_sum(a, [-hi, -lo]));
-                }
-                Op::Binary(Binary::Mul, a, b) => map_two(new, of(a), of(b), range_of_product),
-                Op::Powi(a, 2) => map_two(new, of(a), of(a), |a, _| range_of_square(a)),
-                _ => {
-                    let [low, high] = new;
-                    low.fill(f64::NEG_INFINITY);
-                    high.fill(f64::INFINITY);
-                }
-            }
+            let (known, new) = split(&mut self.bounds, at, self.members);
+            Registers { program: &self.program, known, members: self.members }.enclose(op, new);
         }
     }
 
@@ -458,263 +413,18 @@ impl Family {
     }
 }
 
-/// The planes of bounds before some place, and as much as one register from there on.
-fn split(planes: &mut [Vec<f64>; 4], at: usize, members: usize) -> ([&[f64]; 4], [&mut [f64]; 4]) {
-    let [a, b, c, d] = planes.each_mut().map(|plane| plane.split_at_mut(at));
-    ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1].map(|new| &mut new[..members]))
-}
-
-/// The registers computed so far, `[register][member]`.
-struct Registers<'a> {
-    program: &'a Program,
-    known: [&'a [f64]; 4],
-    members: usize,
-}
-
-impl<'a> Registers<'a> {
-    fn bounds(&self, r: Reg) -> [&'a [f64]; 4] {
-        self.known.map(|plane| &plane[r.index() * self.members..][..self.members])
-    }
-
-    fn at(&self, r: Reg, member: usize) -> [f64; 4] {
-        self.known.map(|plane| plane[r.index() * self.members + member])
-    }
-
-    /// The bounds of an operation, for all members.
-    #[inline(always)]
-    fn apply(&self, op: Op, new: [&mut [f64]; 4]) {
-        match op {
-            Op::Binary(Binary::Add, a, b) => map_two(new, self.bounds(a), self.bounds(b), sum),
-            Op::Binary(Binary::Sub, a, b) => map_two(new, self.bounds(a), self.bounds(b), difference),
-            Op::Binary(Binary::Mul, a, b) => map_two(new, self.bounds(a), self.bounds(b), product),
-            Op::Powi(a, 2) => map_two(new, self.bounds(a), self.bounds(a), |a, _| square(a)),
-            _ => {
-                let [value, slope, bend, rest] = new;
-                for i in 0..self.members {
-                    [value[i], slope[i], bend[i], rest[i]] = self.apply_to_one(op, i);
-                }
-            }
+/// Does work compiled for the widest vectors of the machine; its numbers do not depend on them.
+fn in_widest_vectors(family: &mut Family, work: impl Fn(&mut Family)) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide(family: &mut Family, work: impl Fn(&mut Family)) {
+            work(family);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(family, work) };
         }
     }
-
-    /// The bounds of an operation of any kind; of most it is known only that they do not move if no
-    /// operand does.
-    fn apply_to_one(&self, op: Op, member: usize) -> [f64; 4] {
-        let of = |r: Reg| self.at(r, member);
-        let moves = |r: Reg| of(r)[1..] != [0.0; 3];
-        let value = vm::apply(op, |t| self.program.table(t), |r| of(r)[0]);
-        match op {
-            Op::Unary(Unary::Neg, a) => difference([0.0; 4], of(a)),
-            Op::Binary(Binary::Div, a, b) if !moves(b) => {
-                let [_, slope, bend, rest] = of(a).map(|x| x / of(b)[0]);
-                [value, slope, bend, rest.abs()]
-            }
-            Op::Select(c, a, b) if !moves(c) => of(if of(c)[0] != 0.0 { a } else { b }),
-            Op::Powi(a, power) if power > 2 => (1..power).fold(of(a), |known, _| product(known, of(a))),
-            _ if op.operands().any(moves) => [value, 0.0, 0.0, f64::INFINITY],
-            _ => [value, 0.0, 0.0, 0.0],
-        }
-    }
-}
-
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
-
-/// The signs that bounded functions keep up to 1.
-#[inline(always)]
-fn keep(kept: &mut [i8], bounds: [&[f64]; 4]) {
-    let [values, slopes, bends, rests] = bounds.map(|plane| &plane[..kept.len()]);
-    for (i, kept) in kept.iter_mut().enumerate() {
-        let sign = 1.0f64.copysign(values[i]);
-        let (approach, bend) = (-sign * slopes[i], rests[i] * (1.0 + MARGIN) - sign * bends[i]);
-        let toward = (approach + approach.abs()) + (bend + bend.abs());
-        let keeps = toward < 2.0 * (1.0 - MARGIN) * values[i].abs();
-        *kept = if keeps { sign as i8 } else { 0 };
-    }
-}
-
-/// A function of two registers given by `N` planes, for all members.
-#[inline(always)]
-fn map_two<const N: usize>(
-    mut new: [&mut [f64]; N],
-    a: [&[f64]; N],
-    b: [&[f64]; N],
-    function: impl Fn([f64; N], [f64; N]) -> [f64; N],
-) {
-    let n = new[0].len();
-    let (a, b) = (a.map(|plane| &plane[..n]), b.map(|plane| &plane[..n]));
-    let mut new = new.each_mut().map(|plane| &mut plane[..n]);
-    for i in 0..n {
-        let value = function(a.map(|plane| plane[i]), b.map(|plane| plane[i]));
-        for (plane, value) in new.iter_mut().zip(value) {
-            plane[i] = value;
-        }
-    }
-}
-
-/// Below any number that rounds to `x`, or underflows to it.
-#[inline(always)]
-fn down(x: f64) -> f64 {
-    x - (x.abs() * f64::EPSILON + f64::MIN_POSITIVE)
-}
-
-/// Above any number that rounds to `x`, or underflows to it.
-#[inline(always)]
-fn up(x: f64) -> f64 {
-    x + (x.abs() * f64::EPSILON + f64::MIN_POSITIVE)
-}
-
-#[inline(always)]
-fn range_of_sum([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
-    [down(a + c), up(b + d)]
-}
-
-#[inline(always)]
-fn range_of_product([a, b]: [f64; 2], [c, d]: [f64; 2]) -> [f64; 2] {
-    let [p, q, r, s] = [a * c, a * d, b * c, b * d];
-    [down(least(least(p, q), least(r, s))), up(-least(least(-p, -q), least(-r, -s)))]
-}
-
-#[inline(always)]
-fn range_of_square([a, b]: [f64; 2]) -> [f64; 2] {
-    let (p, q) = (a * a, b * b);
-    let lowest = if a * b <= 0.0 { 0.0 } else { least(p, q) };
-    [down(lowest), up(-least(-p, -q))]
-}
-
-/// The smaller number; NaN if one is NaN.
-#[inline(always)]
-fn least(x: f64, y: f64) -> f64 {
-    if x.is_nan() | (x < y) { x } else { y }
-}
-
-#[inline(always)]
-fn sum([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    [a + b, p + q, u + v, r + s]
-}
-
-#[inline(always)]
-fn difference([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    [a - b, p - q, u - v, r + s]
-}
-
-/// The bounds of a product: (a + p t + u t^2 + r t^3)(b + q t + v t^2 + s t^3) with |t| <= 1, where r
-/// and s stand for anything not greater.
-#[inline(always)]
-fn product([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    let (size, other) = (p.abs() + u.abs(), q.abs() + v.abs());
-    let rest = (a.abs() + size + r) * s + (b.abs() + other) * r + (p * v + u * q).abs() + (u * v).abs();
-    [a * b, a * q + b * p, a * v + p * q + b * u, rest]
-}
-
-/// The bounds of a square.
-#[inline(always)]
-fn square([a, p, u, r]: [f64; 4]) -> [f64; 4] {
-    let (slope, bend, cubic) = (a * p, a * u, (p * u).abs());
-    let rest = (2.0 * (a.abs() + p.abs() + u.abs()) + r) * r + (cubic + cubic) + u * u;
-    [a * a, slope + slope, p * p + (bend + bend), rest]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::jet::JetMachine;
-    use crate::{Expr, FlowPlan, Graph, Sort, VarId};
-    use proptest::prelude::*;
-
-    const ORDER: usize = 6;
-
-    /// States x, y, z in slots 1 to 3 with given rates that are polynomials in time and states, and
-    /// two units of one program and one of another.
-    fn plan(graph: &mut Graph, shape: u32) -> (FlowPlan, Vec<PlanBlock>) {
-        let [x, y, z] = [1, 2, 3].map(|slot| graph.var(VarId(slot), Sort::Real));
-        let product = graph.mul(y, z);
-        let (rates, _) = Program::new(graph, &[y, product, x]);
-        let block = PlanBlock { program: rates.into(), inputs: vec![2, 3, 1], outputs: vec![4, 5, 6] };
-        let states = vec![(1, 4), (2, 5), (3, 6)];
-        let outputs = polynomials(graph, x, y, shape);
-        let (program, inputs) = Program::new(graph, &outputs);
-        assert_eq!(inputs.len(), 2);
-        let first = Arc::new(program);
-        let unit = |inputs: [u32; 2], slot: u32| PlanBlock {
-            program: first.clone(),
-            inputs: inputs.to_vec(),
-            outputs: vec![slot, slot + 1],
-        };
-        let units = vec![unit([1, 2], 7), unit([2, 3], 9), unit([3, 1], 11)];
-        (FlowPlan { blocks: vec![block], states, time_slot: 0, slots: 13 }, units)
-    }
-
-    fn polynomials(graph: &mut Graph, x: Expr, y: Expr, shape: u32) -> Vec<Expr> {
-        let (square, cube) = (graph.powi(x, 2), graph.powi(y, 3));
-        let (product, two) = (graph.mul(x, y), graph.real(2.0));
-        let half = graph.intern(crate::Node::Binary(Binary::Div, product, two));
-        match shape {
-            0 => vec![graph.sub(square, y), graph.add(cube, x)],
-            1 => vec![graph.mul(square, cube), graph.neg(half)],
-            _ => vec![graph.sub(half, square), graph.mul(product, product)],
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn rows_are_those_of_the_machine_and_bounds_hold(
-            start in prop::array::uniform3(-2.0..2.0f64),
-            scale in 0.05..1.0f64,
-            shape in 0..3u32,
-            chosen in prop::collection::vec(0..6usize, 1..6),
-        ) {
-            let mut graph = Graph::new();
-            let (plan, units) = plan(&mut graph, shape);
-            let whole = FlowPlan { blocks: [plan.blocks.clone(), units.clone()].concat(), ..plan.clone() };
-            let mut env = vec![0.0; 13];
-            env[1..4].copy_from_slice(&start);
-            let (mut jets, mut all) = (JetMachine::new(&plan, ORDER), JetMachine::new(&whole, ORDER));
-            jets.run(&env, scale);
-            all.run(&env, scale);
-            let mut bank = Bank::new(&units, ORDER, |slot| jets.degree(slot));
-            bank.survey(|slot| jets.weights(slot));
-            chosen.iter().for_each(|&function| bank.choose(function));
-            bank.compose(&jets, ORDER);
-            for &function in &chosen {
-                let (mut row, mut expected) = ([0.0; ORDER + 1], [0.0; ORDER + 1]);
-                bank.row(function, &mut row);
-                all.row(7 + function as u32, &mut expected);
-                prop_assert_eq!(row.map(f64::to_bits), expected.map(f64::to_bits));
-            }
-            // All values on a box about the point are in the range.
-            let range = |slot: u32| [-scale, scale].map(|side| env[slot as usize] + side);
-            let mut enclosing = bank.clone();
-            enclosing.enclose(range);
-            for corner in 0..27u32 {
-                let mut env = env.clone();
-                for slot in 1..4u32 {
-                    env[slot as usize] += scale * (f64::from(corner / 3u32.pow(slot - 1) % 3) - 1.0);
-                }
-                units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
-                for function in 0..6 {
-                    let [lo, hi] = enclosing.range(function);
-                    prop_assert!(lo <= env[7 + function] && env[7 + function] <= hi);
-                }
-            }
-            // The functions on the truncated polynomials of the states stay within the bounds.
-            for step in 0..=20 {
-                let s = f64::from(step) / 20.0;
-                let mut env = env.clone();
-                for slot in 1..4u32 {
-                    let mut row = [0.0; ORDER + 1];
-                    jets.row(slot, &mut row);
-                    env[slot as usize] = row.iter().rev().fold(0.0, |sum, c| sum * s + c);
-                }
-                units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
-                for function in 0..6 {
-                    let [a, b, c, r] = bank.bounds(function);
-                    let distance = (env[7 + function] - (a + (b + c * s) * s)).abs();
-                    let kept = bank.kept_signs()[function];
-                    prop_assert!(kept == 0 || env[7 + function] * f64::from(kept) > 0.0);
-                    prop_assert!(distance <= r * s.powi(3) + 1e-9 * (1.0 + a.abs() + r), "{} {} {}", s, distance, r);
-                }
-            }
-        }
-    }
+    work(family);
 }

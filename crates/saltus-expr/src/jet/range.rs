@@ -2,10 +2,13 @@
 //!
 //! The ends are computed in ordinary arithmetic and then moved outward by twice the unit roundoff
 //! and a little for underflow, so a result holds the exact values and also the computed ones.
-//! Operands are finite; a result that is not is found by the caller.
+//! Where ends are not finite a product of zero and infinity counts as zero, or as NaN if there is
+//! nothing else; the caller finds results that are not finite.
 
-use super::arithmetic::TINY;
 use saltus_num::interval::Interval;
+
+/// More than the error of a product by underflow; its square is still an ordinary number.
+pub(super) const TINY: f64 = 1e-140;
 
 /// All numbers from `lo` to `hi`.
 #[derive(Clone, Copy, Debug, PartialEq)]
