@@ -85,8 +85,8 @@ pub(crate) struct Combination {
     pub has_domains: bool,
     /// True if some function in it does not exist everywhere.
     pub has_edges: bool,
-    /// True if some function in it has an edge of any kind, kinks included.
-    pub has_kinks: bool,
+    /// The same, or some function has a kink.
+    pub has_edges_or_kinks: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Guards that are not part of the plan, and what composes those that matter.
@@ -238,7 +238,7 @@ fn assemble(
             .iter()
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
-        has_kinks: blocks.iter().any(|&b| !code.blocks[b as usize].edges.is_empty()),
+        has_edges_or_kinks: blocks.iter().any(|&b| !code.blocks[b as usize].edges.is_empty()),
         has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),
         watching: watching(&whole, flow_units),

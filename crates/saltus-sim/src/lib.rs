@@ -3,6 +3,7 @@
 //! The meaning of a run is defined in `docs/semantics.md`; [`Simulator`] executes it.
 
 mod certify;
+mod choice;
 mod combination;
 mod compile;
 mod composer;
@@ -18,7 +19,7 @@ mod low_order;
 mod method;
 pub mod opaque;
 mod options;
-mod random;
+pub mod random;
 mod report;
 mod runner;
 mod segment;

@@ -1,10 +1,20 @@
-//! Choices of the random policy: SplitMix64 (Steele, Lea, Flood 2014), small and the same everywhere.
+//! Choices of the random policy, and random starts: SplitMix64 (Steele, Lea, Flood 2014), small and
+//! the same everywhere.
 
-/// A stream of random numbers.
+/// A stream of random numbers, the same for the same seed.
+///
+/// ```
+/// use saltus_sim::random::Random;
+/// let mut stream = Random::new(7);
+/// let first = stream.uniform();
+/// assert!((0.0..1.0).contains(&first) && first != stream.uniform());
+/// assert_eq!(first, Random::new(7).uniform());
+/// ```
 #[derive(Clone, Debug)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
+    /// The stream of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -102,7 +102,7 @@ impl Runner<'_> {
 
     /// True if a function in force has its edge here, of the given kind.
     pub fn meets_edge(&self, wanted: impl Fn(Edge, i8) -> bool) -> bool {
-        if !self.combination().has_kinks {
+        if !self.combination().has_edges_or_kinks {
             return false;
         }
         let zeros = (0..self.signs.len()).filter(|&p| self.signs[p].now == 0);
@@ -111,7 +111,7 @@ impl Runner<'_> {
 
     /// Ends the run where a function in force would be left.
     pub fn check_edges(&self) -> Result<(), Box<Ending>> {
-        if !self.combination().has_kinks {
+        if !self.combination().has_edges_or_kinks {
             return Ok(());
         }
         for p in 0..self.signs.len() as u32 {

@@ -188,7 +188,7 @@ fn no_bumper_car_enters_another_or_a_wall() {
             let run = drive(&model, &cars, |o| (o.solver, o.events) = (solver, Some(method)));
             assert_eq!(run.ending.status, Status::Finished, "start {k}, {solver} {method}: {:?}", run.ending);
             let deepest = cars::deepest_overlap(model.system(), &run, 0.005);
-            assert!(deepest < 1e-4, "start {k}, {solver} {method}: {deepest:e}");
+            assert!(deepest < 1e-6, "start {k}, {solver} {method}: {deepest:e}");
         }
     }
 }
@@ -246,7 +246,7 @@ fn known_starts_of_cars_collide_when_they_should() {
         let found: Vec<_> = run.events.iter().map(|e| e.stamp.t).collect();
         assert!(times.len() > 20 && found.len() >= times.len());
         for (k, (found, known)) in found.iter().zip(&times).enumerate() {
-            assert!((found - known).abs() < 1e-4, "event {k}: {found}, not {known}");
+            assert!((found - known).abs() < 1e-6, "event {k}: {found}, not {known}");
         }
     }
 }

@@ -1,26 +1,19 @@
-//! Reproducible random numbers for starts: SplitMix64 (Steele, Lea, Flood 2014).
+//! Random numbers for starts.
+
+use saltus::sim::random;
 
 /// A stream of random numbers, the same for the same seed.
-pub struct Random(u64);
+pub struct Random(random::Random);
 
 impl Random {
     /// The stream of a seed.
     pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self(random::Random::new(seed))
     }
 
     /// A number from `low` to below `high`.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        low + unit * (high - low)
+        low + self.0.uniform() * (high - low)
     }
 
     /// A point of a disc about the origin.

@@ -16,8 +16,8 @@
 //! number of operations on the longest path, which is below 3 k + 24 at order k; when a coefficient
 //! is stored its radii are multiplied by 1 + 256 u, which is enough up to order 64.
 
-use crate::jet::range::TINY;
 use crate::jet::Degree;
+use crate::jet::range::TINY;
 use crate::jet::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, Rule};
 use crate::program::Reg;
 use std::ops::RangeInclusive;
