@@ -94,6 +94,8 @@ pub(crate) struct Combination {
     pub bank: Option<Bank>,
     /// The function of the bank that each active atom is, `u32::MAX` for those of the plan.
     pub banked: Vec<u32>,
+    /// The active atom that each function of the bank is.
+    pub guards: Vec<u32>,
     /// The active atoms of the plan.
     pub eager: Vec<u32>,
     /// Jets computed with this combination.
@@ -246,6 +248,7 @@ fn assemble(
         crowd,
         bank,
         banked: Vec::new(),
+        guards: Vec::new(),
         eager: Vec::new(),
         composer: None,
         states_from: neighbours(&plan.states),
@@ -436,6 +439,10 @@ impl Combination {
         let functions = self.crowd.iter().flat_map(|unit| &unit.outputs).zip(0..);
         let functions: HashMap<u32, u32> = functions.map(|(&slot, f)| (slot, f)).collect();
         self.banked = self.atom_slots.iter().map(|s| functions.get(s).copied().unwrap_or(u32::MAX)).collect();
+        self.guards = vec![u32::MAX; functions.len()];
+        for (&function, p) in self.banked.iter().zip(0..).filter(|(f, _)| **f != u32::MAX) {
+            self.guards[function as usize] = p;
+        }
         let atoms = self.banked.iter().zip(0..);
         self.eager = atoms.filter(|&(&function, _)| function == u32::MAX).map(|(_, p)| p).collect();
         let polynomial = self.plan.polynomials();
@@ -471,15 +478,6 @@ impl Combination {
         }
     }
 
-    /// The parabola of an active atom, and a bound of what its other terms add up to 1 in units of the
-    /// jets; see [`Bank::bounds`]. Those of a crowd must have been surveyed.
-    pub fn atom_bounds(&self, p: usize) -> [f64; 4] {
-        match self.in_bank(p) {
-            Some((bank, function)) => bank.bounds(function),
-            None => self.jets.weights(self.atom_slots[p]),
-        }
-    }
-
     /// Composes atoms up to an order, as far as they belong to a crowd, and no others.
     pub fn compose_atoms(&mut self, atoms: impl Iterator<Item = usize>, order: usize) {
         let Some(bank) = &mut self.bank else { return };
@@ -487,14 +485,6 @@ impl Combination {
         let functions = atoms.map(|p| self.banked[p]).filter(|&function| function != u32::MAX);
         functions.for_each(|function| bank.choose(function as usize));
         bank.compose(self.jets.as_ref(), order);
-    }
-
-    /// Bounds the guards of a crowd up to 1 in units of the jets.
-    pub fn survey(&mut self) {
-        let jets = self.jets.as_ref();
-        if let Some(bank) = &mut self.bank {
-            bank.survey(|slot| jets.weights(slot));
-        }
     }
 
     /// Evaluates the guards of a crowd at a point.

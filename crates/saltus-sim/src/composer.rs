@@ -2,9 +2,10 @@
 //! zero.
 
 use crate::combination::Combination;
+use crate::guards::sign_of;
 use crate::stepping::{COMPOSED_ORDER, STATE_DEGREE};
 use saltus_expr::FlowPlan;
-use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
+use saltus_expr::jet::{Bank, Degree, Found, JetMachine, Jets};
 use std::collections::HashSet;
 
 /// Composes the atoms of a combination with polynomials of its states.
@@ -80,11 +81,11 @@ impl Composer {
         bank.survey(|slot| {
             let [value, slope, bend, rest] = machine.weights(slot);
             let slack = slack.get(state_of[slot as usize] as usize).copied().unwrap_or(0.0);
-            [value, slope, bend, rest + slack]
+            [value, slope, bend, rest + slack, 0.0]
         });
-        let kept = bank.kept_signs();
-        for (p, &function) in combination.banked.iter().enumerate() {
-            if kept.get(function as usize).is_some_and(|&sign| may_lose(p, sign)) {
+        for (p, &function) in combination.banked.iter().enumerate().filter(|(_, f)| **f != u32::MAX) {
+            let Found { value, place } = bank.found()[function as usize];
+            if may_lose(p, if place >= 1.0 { sign_of(value) } else { 0 }) {
                 composed.push(p);
             }
         }
@@ -112,11 +113,11 @@ impl Composer {
     ) -> impl Fn(usize) -> f64 + 'a {
         self.plan.eval(env, scratch);
         if let Some(bank) = &mut self.bank {
-            bank.survey(|slot| [env[slot as usize], 0.0, 0.0, 0.0]);
+            bank.survey(|slot| [env[slot as usize], 0.0, 0.0, 0.0, 0.0]);
         }
         let (bank, env) = (self.bank.as_ref(), &*env);
         move |p| match (bank, combination.in_bank(p)) {
-            (Some(bank), Some((_, function))) => bank.bounds(function)[0],
+            (Some(bank), Some((_, function))) => bank.found()[function].value,
             _ => env[combination.atom_slots[p] as usize],
         }
     }

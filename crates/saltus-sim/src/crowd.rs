@@ -5,11 +5,12 @@
 //! and the step is not much longer than it takes until the next event, as far as the last steps
 //! tell.
 
-use crate::compile::Signs;
 use crate::explain;
 use crate::guards::sign_of;
+use crate::outlook::Span;
 use crate::report::Ending;
 use crate::runner::Runner;
+use saltus_expr::jet::steady_until;
 use saltus_num::elementary::powi;
 
 /// So many guards are few.
@@ -22,6 +23,9 @@ const GROWTH: f64 = 1.5;
 const NEWEST: f64 = 0.125;
 /// Steps may be as long as this many times the mean way to an event.
 const AHEAD: f64 = 2.0;
+
+/// The unit of the coefficients, up to which guards are bounded, in steps as long as that.
+const OUTLOOK: f64 = 4.0;
 
 /// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,22 +69,23 @@ impl Runner<'_> {
         if !self.has_many_guards() {
             return Ok(length);
         }
-        let Runner { combinations, earliest, signs, .. } = self;
+        let Runner { combinations, earliest, signs, outlook, .. } = self;
         let combination = combinations.get_mut(self.current);
-        combination.survey();
-        let kept = combination.bank.as_ref().map_or(&[][..], |bank| bank.kept_signs());
-        for (p, &Signs { now, .. }) in signs.iter().enumerate() {
-            let keeps = kept.get(combination.banked[p] as usize).is_some_and(|&kept| now == kept && now != 0);
-            earliest.push(if keeps { 1.0 } else { earliest_change(now, combination.atom_bounds(p)) });
+        let mut length = length;
+        if combination.bank.is_some() {
+            length = length.min(self.horizon.0).min(self.scale);
+            let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
+            let whole = (self.current, &mut *combination);
+            if let Some(p) = outlook.survey(whole, signs, span, self.tolerance, earliest) {
+                return Err(explain::undefined_guard(self, p));
+            }
         }
-        if combination.bank.is_none() {
-            return Ok(length);
+        earliest.resize(signs.len(), 0.0);
+        for &p in &combination.eager {
+            let weights = combination.jets.weights(combination.atom_slots[p as usize]);
+            earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }
-        let mut open = earliest.iter().enumerate().filter(|(_, place)| **place == 0.0);
-        if let Some((p, _)) = open.find(|&(p, _)| combination.atom_bounds(p)[0].is_nan()) {
-            return Err(explain::undefined_guard(self, p));
-        }
-        Ok(length.min(self.horizon.0).min(self.scale))
+        Ok(length)
     }
 
     /// What the sizes of an atom's coefficients tell about it on a step of some units: up to one,
@@ -108,36 +113,16 @@ impl Runner<'_> {
         if self.combination().bank.is_some() && self.segment.end > 0.0 {
             let length = self.segment.end * self.segment.h;
             self.horizon.learn(length, !self.segment.roots.is_empty());
-            self.set_scale(self.horizon.0);
+            self.set_scale(OUTLOOK * self.horizon.0);
         }
     }
 }
 
-/// A place, in units of the scale of the jets, before which a quantity surely keeps its sign: up to 1
-/// the terms from order 3 on are at most `rest` times the square. Beyond 1 nothing is known unless it
-/// keeps its sign up to there.
+/// A place, in units of the scale of the jets, before which a quantity with some sign surely keeps
+/// it. Beyond 1 nothing is known unless it keeps its sign up to there.
 fn earliest_change(sign: i8, [value, slope, bend, rest]: [f64; 4]) -> f64 {
     if sign == 0 || sign != sign_of(value) {
         return 0.0;
     }
-    let room = value.abs() * (1.0 - MARGIN);
-    let toward = -f64::from(sign);
-    let (approach, bend) = (toward * slope, toward * bend + rest * (1.0 + MARGIN));
-    if approach.max(0.0) + bend.max(0.0) < room {
-        return 1.0;
-    }
-    // The first positive root of bend r^2 + approach r - room, without cancellation.
-    let discriminant = approach * approach + 4.0 * bend * room;
-    if discriminant < 0.0 {
-        return 1.0;
-    }
-    let root = discriminant.sqrt();
-    let place = if approach > 0.0 {
-        2.0 * room / (approach + root)
-    } else if bend > 0.0 {
-        (root - approach) / (2.0 * bend)
-    } else {
-        1.0
-    };
-    if place.is_nan() { 0.0 } else { place.min(1.0) * (1.0 - MARGIN) }
+    steady_until([value, slope, bend, rest, 0.0])
 }

@@ -19,6 +19,7 @@ mod low_order;
 mod method;
 pub mod opaque;
 mod options;
+mod outlook;
 pub mod random;
 mod report;
 mod runner;

@@ -17,6 +17,7 @@ use crate::guards::GivenRows;
 use crate::locate::Located;
 use crate::method::EventMethod;
 use crate::options::{Options, Policy, Recording};
+use crate::outlook::Outlook;
 use crate::random::Random;
 use crate::report::{Change, Ending, Event, Note, Run, Stamp, Stats, Status};
 use crate::segment::Segment;
@@ -104,6 +105,7 @@ pub(crate) struct Runner<'s> {
     /// few atoms.
     pub earliest: Vec<f64>,
     pub horizon: Horizon,
+    pub outlook: Outlook,
     pub random: Random,
     pub zeno: ZenoWatch,
     pub last_event_time: f64,
@@ -251,6 +253,7 @@ impl<'s> Runner<'s> {
             near: Vec::new(),
             earliest: Vec::new(),
             horizon: Horizon::default(),
+            outlook: Outlook::default(),
             random: Random::new(options.seed),
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,

@@ -26,7 +26,7 @@ mod rows;
 mod schedule;
 
 pub use ball::{Ball, BallJets, Obstacle, ObstacleKind};
-pub use bank::Bank;
+pub use bank::{Bank, Bounds, Courses, Found, steady_until};
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};

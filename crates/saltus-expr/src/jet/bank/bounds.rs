@@ -1,86 +1,96 @@
-//! Bounds of operations, member by member: a parabola with the distance from it on the step, or a
-//! range with outward rounding. Planes hold one number of each register and member.
+//! Bounds of operations, lane by lane: a parabola with the distance from it on the step, or a range
+//! with outward rounding.
 
 use crate::graph::{Binary, Unary};
 use crate::jet::range::Range;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
 
-/// The planes of bounds before some place, and as much as one register from there on.
-pub fn split(planes: &mut [Vec<f64>; 4], at: usize, members: usize) -> ([&[f64]; 4], [&mut [f64]; 4]) {
-    let [a, b, c, d] = planes.each_mut().map(|plane| plane.split_at_mut(at));
-    ([a.0, b.0, c.0, d.0], [a.1, b.1, c.1, d.1].map(|new| &mut new[..members]))
+/// A quantity on 0 <= s <= 1: `[a, b, c, r, e]` if it differs from a + b s + c s^2 by at most
+/// r s^3 + e.
+pub type Bounds = [f64; 5];
+
+/// Lanes that are taken as one vector.
+pub const GROUP: usize = 4;
+
+/// The bounds of neighbouring lanes, number by number.
+pub type Group = [[f64; GROUP]; 5];
+
+/// The bounds in a lane.
+#[inline(always)]
+fn at(group: &Group, lane: usize) -> Bounds {
+    [group[0][lane], group[1][lane], group[2][lane], group[3][lane], group[4][lane]]
 }
 
-/// The registers computed so far, `[register][member]`.
+/// Sets the bounds in a lane.
+#[inline(always)]
+pub fn set(group: &mut Group, lane: usize, [value, slope, bend, rest, error]: Bounds) {
+    group[0][lane] = value;
+    group[1][lane] = slope;
+    group[2][lane] = bend;
+    group[3][lane] = rest;
+    group[4][lane] = error;
+}
+
+/// The registers computed so far, `[register][group]`.
 pub struct Registers<'a> {
     pub program: &'a Program,
-    pub known: [&'a [f64]; 4],
-    pub members: usize,
+    pub known: &'a [Group],
+    pub groups: usize,
 }
 
 impl<'a> Registers<'a> {
-    fn bounds(&self, r: Reg) -> [&'a [f64]; 4] {
-        self.known.map(|plane| &plane[r.index() * self.members..][..self.members])
+    fn of(&self, r: Reg) -> &'a [Group] {
+        &self.known[r.index() * self.groups..][..self.groups]
     }
 
-    fn at(&self, r: Reg, member: usize) -> [f64; 4] {
-        self.known.map(|plane| plane[r.index() * self.members + member])
-    }
-
-    /// The bounds of an operation, for all members.
+    /// The bounds of an operation, for all lanes.
     #[inline(always)]
-    pub fn bound(&self, op: Op, new: [&mut [f64]; 4]) {
+    pub fn bound(&self, op: Op, new: &mut [Group]) {
         match op {
-            Op::Binary(Binary::Add, a, b) => map_two(new, self.bounds(a), self.bounds(b), sum),
-            Op::Binary(Binary::Sub, a, b) => map_two(new, self.bounds(a), self.bounds(b), difference),
-            Op::Binary(Binary::Mul, a, b) => map_two(new, self.bounds(a), self.bounds(b), product),
-            Op::Powi(a, 2) => map_two(new, self.bounds(a), self.bounds(a), |a, _| square(a)),
+            Op::Binary(Binary::Add, a, b) => map_two(new, self.of(a), self.of(b), sum),
+            Op::Binary(Binary::Sub, a, b) => map_two(new, self.of(a), self.of(b), difference),
+            Op::Binary(Binary::Mul, a, b) => map_two(new, self.of(a), self.of(b), product),
+            Op::Powi(a, 2) => map_two(new, self.of(a), self.of(a), |a, _| square(a)),
             _ => {
-                let [value, slope, bend, rest] = new;
-                for i in 0..self.members {
-                    [value[i], slope[i], bend[i], rest[i]] = self.apply_to_one(op, i);
+                for (g, group) in new.iter_mut().enumerate() {
+                    for lane in 0..GROUP {
+                        set(group, lane, self.apply_to_one(op, g, lane));
+                    }
                 }
             }
         }
     }
 
-    /// The range of an operation, for all members, in the first two planes.
+    /// The range of an operation, for all lanes, as the first two numbers.
     #[inline(always)]
-    pub fn enclose(&self, op: Op, [low, high, ..]: [&mut [f64]; 4]) {
-        let of = |r: Reg| {
-            let [low, high, ..] = self.bounds(r);
-            [low, high]
-        };
+    pub fn enclose(&self, op: Op, new: &mut [Group]) {
         match op {
-            Op::Unary(Unary::Neg, a) => map_two([low, high], of(a), of(a), on_ends(|a, _| a.neg())),
-            Op::Binary(Binary::Add, a, b) => map_two([low, high], of(a), of(b), on_ends(Range::add)),
-            Op::Binary(Binary::Sub, a, b) => map_two([low, high], of(a), of(b), on_ends(Range::sub)),
-            Op::Binary(Binary::Mul, a, b) => map_two([low, high], of(a), of(b), on_ends(Range::mul)),
-            Op::Powi(a, 2) => map_two([low, high], of(a), of(a), on_ends(|a, _| a.square())),
-            _ => {
-                low.fill(f64::NEG_INFINITY);
-                high.fill(f64::INFINITY);
-            }
+            Op::Unary(Unary::Neg, a) => map_two(new, self.of(a), self.of(a), on_ends(|a, _| a.neg())),
+            Op::Binary(Binary::Add, a, b) => map_two(new, self.of(a), self.of(b), on_ends(Range::add)),
+            Op::Binary(Binary::Sub, a, b) => map_two(new, self.of(a), self.of(b), on_ends(Range::sub)),
+            Op::Binary(Binary::Mul, a, b) => map_two(new, self.of(a), self.of(b), on_ends(Range::mul)),
+            Op::Powi(a, 2) => map_two(new, self.of(a), self.of(a), on_ends(|a, _| a.square())),
+            _ => new.fill([f64::NEG_INFINITY, f64::INFINITY, 0.0, 0.0, 0.0].map(|x| [x; GROUP])),
         }
     }
 
     /// The bounds of an operation of any kind; of most it is known only that they do not move if no
     /// operand does.
-    fn apply_to_one(&self, op: Op, member: usize) -> [f64; 4] {
-        let of = |r: Reg| self.at(r, member);
-        let moves = |r: Reg| of(r)[1..] != [0.0; 3];
+    fn apply_to_one(&self, op: Op, group: usize, lane: usize) -> Bounds {
+        let of = |r: Reg| at(&self.of(r)[group], lane);
+        let moves = |r: Reg| of(r)[1..] != [0.0; 4];
         let value = vm::apply(op, |t| self.program.table(t), |r| of(r)[0]);
         match op {
-            Op::Unary(Unary::Neg, a) => difference([0.0; 4], of(a)),
+            Op::Unary(Unary::Neg, a) => difference([0.0; 5], of(a)),
             Op::Binary(Binary::Div, a, b) if !moves(b) => {
-                let [_, slope, bend, rest] = of(a).map(|x| x / of(b)[0]);
-                [value, slope, bend, rest.abs()]
+                let [_, slope, bend, rest, error] = of(a).map(|x| x / of(b)[0]);
+                [value, slope, bend, rest.abs(), error.abs()]
             }
             Op::Select(c, a, b) if !moves(c) => of(if of(c)[0] != 0.0 { a } else { b }),
             Op::Powi(a, power) if power > 2 => (1..power).fold(of(a), |known, _| product(known, of(a))),
-            _ if op.operands().any(moves) => [value, 0.0, 0.0, f64::INFINITY],
-            _ => [value, 0.0, 0.0, 0.0],
+            _ if op.operands().any(moves) => [value, 0.0, 0.0, f64::INFINITY, 0.0],
+            _ => [value, 0.0, 0.0, 0.0, 0.0],
         }
     }
 }
@@ -88,71 +98,103 @@ impl<'a> Registers<'a> {
 /// Covers the rounding of the few operations of a bound, many times over.
 const MARGIN: f64 = 1e-12;
 
-/// The signs that bounded functions keep up to 1.
+/// A place on 0 <= s <= 1 before which a bounded quantity surely keeps the sign it has at 0; 0 if
+/// it may have any.
+///
+/// ```
+/// use saltus_expr::jet::steady_until;
+/// // 1 - 2 s, 1 - 4 s^2 and 1 - s^2 / 2.
+/// assert!((steady_until([1.0, -2.0, 0.0, 0.0, 0.0]) - 0.5).abs() < 1e-9);
+/// assert!((steady_until([1.0, 0.0, -4.0, 0.0, 0.0]) - 0.5).abs() < 1e-9);
+/// assert_eq!(steady_until([1.0, 0.0, -0.5, 0.0, 0.0]), 1.0);
+/// // Something that is at most 1 away from 1 may be zero.
+/// assert_eq!(steady_until([1.0, 0.0, 0.0, 0.0, 1.0]), 0.0);
+/// ```
 #[inline(always)]
-pub fn keep(kept: &mut [i8], bounds: [&[f64]; 4]) {
-    let [values, slopes, bends, rests] = bounds.map(|plane| &plane[..kept.len()]);
-    for (i, kept) in kept.iter_mut().enumerate() {
-        let sign = 1.0f64.copysign(values[i]);
-        let (approach, bend) = (-sign * slopes[i], rests[i] * (1.0 + MARGIN) - sign * bends[i]);
-        let toward = (approach + approach.abs()) + (bend + bend.abs());
-        let keeps = toward < 2.0 * (1.0 - MARGIN) * values[i].abs();
-        *kept = if keeps { sign as i8 } else { 0 };
-    }
+pub fn steady_until([value, slope, bend, rest, error]: Bounds) -> f64 {
+    let toward = -1.0f64.copysign(value);
+    let room = value.abs() * (1.0 - MARGIN) - error * (1.0 + MARGIN);
+    let (approach, bend, rest) = (toward * slope, toward * bend, rest * (1.0 + MARGIN));
+    // Up to any place p the cubic term is at most p times the square. So the zero is not before that
+    // for p = 1, then not behind that for this one, then not before that for this other.
+    let first = first_zero(room, approach, bend + rest);
+    let last = first_zero(room, approach, bend + rest * first);
+    let place = first_zero(room, approach, bend + rest * last);
+    let place = if place > first { place } else { first };
+    // Nothing is known where a number is none.
+    if room > 0.0 { place } else { 0.0 }
 }
 
-/// A function of ranges as one of their ends.
+/// A lower bound, at most 1, of the first positive zero of bend s^2 + approach s - room for a positive
+/// room; 0 if a number is none.
 #[inline(always)]
-fn on_ends(function: impl Fn(Range, Range) -> Range) -> impl Fn([f64; 2], [f64; 2]) -> [f64; 2] {
+fn first_zero(room: f64, approach: f64, bend: f64) -> f64 {
+    let discriminant = approach * approach + 4.0 * bend * room;
+    let root = discriminant.sqrt();
+    // Without cancellation.
+    let (over, under) = (root + approach.abs(), 2.0 * if approach > 0.0 { room } else { bend });
+    let place = (1.0 - MARGIN) * if approach > 0.0 { under / over } else { over / under };
+    let never = (discriminant < 0.0) | ((approach <= 0.0) & (bend <= 0.0)) | (place >= 1.0);
+    let place = if never { 1.0 } else { place };
+    if place > 0.0 { place } else { 0.0 }
+}
+
+/// [`steady_until`] for neighbouring lanes.
+#[inline(always)]
+pub fn steady_group(bounds: &Group) -> [f64; GROUP] {
+    let mut places = [0.0; GROUP];
+    for (lane, place) in places.iter_mut().enumerate() {
+        *place = steady_until(at(bounds, lane));
+    }
+    places
+}
+
+/// A function of ranges as one of bounds whose first two numbers are their ends.
+#[inline(always)]
+fn on_ends(function: impl Fn(Range, Range) -> Range) -> impl Fn(Bounds, Bounds) -> Bounds {
     move |a, b| {
-        let [a, b] = [a, b].map(|[lo, hi]| Range { lo, hi });
+        let [a, b] = [a, b].map(|[lo, hi, ..]| Range { lo, hi });
         let Range { lo, hi } = function(a, b);
-        [lo, hi]
+        [lo, hi, 0.0, 0.0, 0.0]
     }
 }
 
-/// A function of two registers given by `N` planes, for all members.
+/// A function of two registers, for all lanes.
 #[inline(always)]
-fn map_two<const N: usize>(
-    mut new: [&mut [f64]; N],
-    a: [&[f64]; N],
-    b: [&[f64]; N],
-    function: impl Fn([f64; N], [f64; N]) -> [f64; N],
-) {
-    let n = new[0].len();
-    let (a, b) = (a.map(|plane| &plane[..n]), b.map(|plane| &plane[..n]));
-    let mut new = new.each_mut().map(|plane| &mut plane[..n]);
-    for i in 0..n {
-        let value = function(a.map(|plane| plane[i]), b.map(|plane| plane[i]));
-        for (plane, value) in new.iter_mut().zip(value) {
-            plane[i] = value;
+fn map_two(new: &mut [Group], a: &[Group], b: &[Group], function: impl Fn(Bounds, Bounds) -> Bounds) {
+    for ((new, a), b) in new.iter_mut().zip(a).zip(b) {
+        for lane in 0..GROUP {
+            set(new, lane, function(at(a, lane), at(b, lane)));
         }
     }
 }
 
 #[inline(always)]
-fn sum([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    [a + b, p + q, u + v, r + s]
+fn sum([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+    [a + b, p + q, u + v, r + s, e + f]
 }
 
 #[inline(always)]
-fn difference([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    [a - b, p - q, u - v, r + s]
+fn difference([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+    [a - b, p - q, u - v, r + s, e + f]
 }
 
-/// The bounds of a product: (a + p t + u t^2 + r t^3)(b + q t + v t^2 + s t^3) with |t| <= 1, where r
-/// and s stand for anything not greater.
+/// The bounds of a product: (a + p t + u t^2 + r t^3 + e)(b + q t + v t^2 + s t^3 + f) with |t| <= 1,
+/// where r, s, e and f stand for anything not greater.
 #[inline(always)]
-fn product([a, p, u, r]: [f64; 4], [b, q, v, s]: [f64; 4]) -> [f64; 4] {
-    let (size, other) = (p.abs() + u.abs(), q.abs() + v.abs());
-    let rest = (a.abs() + size + r) * s + (b.abs() + other) * r + (p * v + u * q).abs() + (u * v).abs();
-    [a * b, a * q + b * p, a * v + p * q + b * u, rest]
+fn product([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+    let (size, other) = (a.abs() + (p.abs() + u.abs()), b.abs() + (q.abs() + v.abs()));
+    let rest = (size + r) * s + other * r + (p * v + u * q).abs() + (u * v).abs();
+    let error = (size + r + e) * f + (other + s) * e;
+    [a * b, a * q + b * p, a * v + p * q + b * u, rest, error]
 }
 
 /// The bounds of a square.
 #[inline(always)]
-fn square([a, p, u, r]: [f64; 4]) -> [f64; 4] {
+fn square([a, p, u, r, e]: Bounds) -> Bounds {
     let (slope, bend, cubic) = (a * p, a * u, (p * u).abs());
-    let rest = (2.0 * (a.abs() + p.abs() + u.abs()) + r) * r + (cubic + cubic) + u * u;
-    [a * a, slope + slope, p * p + (bend + bend), rest]
+    let twice = 2.0 * (a.abs() + p.abs() + u.abs());
+    let rest = (twice + r) * r + (cubic + cubic) + u * u;
+    let error = (twice + 2.0 * r + e) * e;
+    [a * a, slope + slope, p * p + (bend + bend), rest, error]
 }

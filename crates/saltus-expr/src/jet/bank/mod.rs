@@ -1,19 +1,21 @@
 //! A bank of functions of jets, for crowds of which few matter at a time.
 //!
-//! Units with the same program form a family, one lane each. [`Bank::survey`] bounds all of them on
-//! a step: its parabola at the start, and how far each can be from it. [`Bank::compose`] then
-//! computes the coefficients in time of the chosen units alone.
+//! Units with the same program form a family, one lane each. [`Bank::survey`] bounds them on a
+//! step: by their parabolas at the start, and how far each can be from it. [`Bank::compose`] computes
+//! the coefficients in time of those that are chosen. [`Courses`] tell how long what a survey found
+//! remains true.
 
 mod bounds;
+mod course;
+mod family;
 #[cfg(test)]
 mod tests;
 
-use super::lower::Lowered;
-use super::rows::Rows;
 use super::{Degree, Jets};
 use crate::plan::PlanBlock;
-use crate::program::Program;
-use bounds::{Registers, keep, split};
+pub use bounds::{Bounds, steady_until};
+pub use course::Courses;
+use family::Family;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -21,7 +23,7 @@ use std::sync::Arc;
 /// their units and of the outputs there.
 ///
 /// ```
-/// use saltus_expr::jet::{Bank, JetMachine, Jets};
+/// use saltus_expr::jet::{Bank, Found, JetMachine, Jets};
 /// use saltus_expr::{FlowPlan, Graph, PlanBlock, Program, Sort, VarId};
 /// // x' = y, y' = 0 from (1, 2); the functions x^2 and y^2, of one program.
 /// let mut graph = Graph::new();
@@ -36,9 +38,11 @@ use std::sync::Arc;
 /// jets.run(&[0.0, 1.0, 2.0, 0.0, 0.0], 0.5);
 /// let units = [1, 2].map(|slot| PlanBlock { program: square.clone(), inputs: vec![slot], outputs: vec![slot + 4] });
 /// let mut bank = Bank::new(&units, 3, |slot| jets.degree(slot));
-/// bank.survey(|slot| jets.weights(slot));
-/// assert_eq!([0, 1].map(|function| bank.bounds(function)), [[1.0, 2.0, 1.0, 0.0], [4.0, 0.0, 0.0, 0.0]]);
-/// assert_eq!(bank.kept_signs(), [1, 1]);
+/// bank.survey(|slot| {
+///     let [value, slope, bend, rest] = jets.weights(slot);
+///     [value, slope, bend, rest, 0.0]
+/// });
+/// assert_eq!(bank.found(), [Found { value: 1.0, place: 1.0 }, Found { value: 4.0, place: 1.0 }]);
 /// bank.choose(0);
 /// bank.compose(&jets, 3);
 /// let mut row = [0.0; 4];
@@ -50,11 +54,16 @@ pub struct Bank {
     span: usize,
     families: Vec<Family>,
     functions: Vec<Function>,
-    /// The slots read by any unit, and their bounds.
+    /// The slots read by any unit, the positions of those that are constant, and the values for
+    /// which what does not move is computed.
     slots: Vec<u32>,
-    arguments: Vec<[f64; 4]>,
-    /// The sign each function keeps, by the last survey; 0 if none surely.
-    kept: Vec<i8>,
+    constants: Vec<u32>,
+    settled: Vec<f64>,
+    arguments: Vec<Bounds>,
+    /// The functions that read each argument.
+    readers: Vec<Vec<u32>>,
+    /// What the last survey of each function found.
+    found: Vec<Found>,
     /// Number of coefficients that were composed.
     composed: usize,
     /// 1 / k
@@ -67,44 +76,34 @@ struct Function {
     family: u32,
     member: u32,
     output: u32,
-    /// Places of its bounds and of its sign in the family.
-    register: u32,
-    kept: u32,
     degree: Degree,
 }
 
-/// Units with the same program and arguments of the same degrees.
-#[derive(Clone, Debug)]
-struct Family {
-    program: Arc<Program>,
-    lowered: Arc<Lowered>,
-    members: usize,
-    /// Positions among the arguments of the bank, `[input][member]`, and their slots.
-    inputs: Vec<u32>,
-    slots: Vec<u32>,
-    /// Bounds of every register, `[register][member]`: a parabola, and the distance from it.
-    bounds: [Vec<f64>; 4],
-    /// The registers that depend on something that moves.
-    moving: Vec<bool>,
-    /// True once the other registers are computed for the constants there are.
-    settled: bool,
-    /// The sign each function keeps, `[output][member]`; 0 if none surely.
-    kept: Vec<i8>,
-    /// The members whose rows are in memory, lane by lane.
-    chosen: Vec<u32>,
-    /// The lane of each member; `u32::MAX` if it is not chosen.
-    lanes: Vec<u32>,
-    lane_count: usize,
-    memory: Vec<f64>,
+/// What a survey finds of a function.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The value at 0.
+    pub value: f64,
+    /// A place from 0 to 1 before which it surely keeps the sign of that.
+    pub place: f64,
 }
 
 impl Bank {
     /// A bank of units whose arguments have the degrees told; coefficients go up to `order`.
     pub fn new(units: &[PlanBlock], order: usize, degree: impl Fn(u32) -> Degree) -> Bank {
-        let inverses = (0..=order).map(|k| 1.0 / k as f64).collect();
-        let (families, functions, slots, arguments, kept) = Default::default();
-        let mut bank =
-            Bank { span: order + 1, families, functions, slots, arguments, kept, composed: 0, inverses };
+        let mut bank = Bank {
+            span: order + 1,
+            families: Vec::new(),
+            functions: Vec::new(),
+            slots: Vec::new(),
+            constants: Vec::new(),
+            settled: Vec::new(),
+            arguments: Vec::new(),
+            readers: Vec::new(),
+            found: Vec::new(),
+            composed: 0,
+            inverses: (0..=order).map(|k| 1.0 / k as f64).collect(),
+        };
         let mut known = HashMap::new();
         let mut lists: Vec<Vec<&PlanBlock>> = Vec::new();
         for (position, unit) in units.iter().enumerate() {
@@ -121,25 +120,35 @@ impl Bank {
                     family: family as u32,
                     member: lists[family].len() as u32,
                     output: output as u32,
-                    register: 0,
-                    kept: 0,
                     degree: lowered.degrees[row.index()],
                 });
             }
             lists[family].push(unit);
         }
-        let mut places = HashMap::new();
+        // Neighbours in memory are neighbours here.
+        bank.slots = units.iter().flat_map(|unit| &unit.inputs).copied().collect();
+        bank.slots.sort_unstable();
+        bank.slots.dedup();
+        let places: HashMap<u32, u32> = bank.slots.iter().copied().zip(0..).collect();
         for (family, units) in bank.families.iter_mut().zip(&lists) {
-            family.bind(units, &mut bank.slots, &mut places);
+            family.bind(units, &places);
         }
-        for function in &mut bank.functions {
-            let Family { program, members, .. } = &bank.families[function.family as usize];
-            let output = program.outputs()[function.output as usize].index();
-            function.register = (output * members) as u32 + function.member;
-            function.kept = function.output * *members as u32 + function.member;
+        let arguments = bank.slots.iter().zip(0..);
+        bank.constants = arguments.filter(|(slot, _)| degree(**slot).is_constant()).map(|(_, i)| i).collect();
+        bank.settled.resize(bank.constants.len(), f64::NAN);
+        bank.arguments.resize(bank.slots.len(), Bounds::default());
+        bank.readers.resize(bank.slots.len(), Vec::new());
+        bank.found.resize(bank.functions.len(), Found::default());
+        for (function, index) in bank.functions.iter().zip(0..) {
+            let family = &mut bank.families[function.family as usize];
+            family.name(function.member as usize, function.output as usize, index);
+            for argument in family.arguments_of(function.member as usize) {
+                let readers = &mut bank.readers[argument as usize];
+                if readers.last() != Some(&index) {
+                    readers.push(index);
+                }
+            }
         }
-        bank.arguments.resize(bank.slots.len(), [0.0; 4]);
-        bank.kept.resize(bank.functions.len(), 0);
         bank
     }
 
@@ -153,32 +162,43 @@ impl Bank {
         self.functions[function].degree
     }
 
-    /// Bounds all functions on 0 <= s <= 1. An argument is given as `[a, b, c, r]` such that it differs
-    /// from a + b s + c s^2 by at most r s^3; functions are bounded in the same way. None is chosen any more.
-    pub fn survey(&mut self, argument: impl Fn(u32) -> [f64; 4]) {
-        self.choose_none();
-        for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
-            *to = argument(slot);
+    /// The slots that functions read: the arguments.
+    pub fn slots(&self) -> &[u32] {
+        &self.slots
+    }
+
+    /// The functions that read an argument, by its position.
+    pub fn readers(&self, argument: usize) -> &[u32] {
+        &self.readers[argument]
+    }
+
+    /// Bounds all functions on 0 <= s <= 1, from bounds of the slots they read. None is chosen any more.
+    pub fn survey(&mut self, bounds: impl Fn(u32) -> Bounds) {
+        self.families.iter_mut().for_each(Family::choose_all);
+        let mut arguments = std::mem::take(&mut self.arguments);
+        arguments.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = bounds(slot));
+        self.survey_chosen(&arguments);
+        self.arguments = arguments;
+    }
+
+    /// Bounds the chosen functions on 0 <= s <= 1 from bounds of their arguments. None is chosen any
+    /// more.
+    fn survey_chosen(&mut self, arguments: &[Bounds]) {
+        let constants = self.constants.iter().map(|&i| arguments[i as usize][0]);
+        if !constants.clone().eq(self.settled.iter().copied()) {
+            self.settled.clear();
+            self.settled.extend(constants);
+            self.families.iter_mut().for_each(|family| family.settle(arguments));
         }
         for family in &mut self.families {
-            family.survey(&self.arguments);
-        }
-        for (kept, function) in self.kept.iter_mut().zip(&self.functions) {
-            *kept = self.families[function.family as usize].kept[function.kept as usize];
+            family.survey(arguments, &mut self.found);
+            family.choose_none();
         }
     }
 
-    /// The bounds of a function from the last survey; the last number is infinite where none is
-    /// known.
-    pub fn bounds(&self, function: usize) -> [f64; 4] {
-        let Function { family, register, .. } = self.functions[function];
-        let planes = &self.families[family as usize].bounds;
-        planes.each_ref().map(|plane| plane[register as usize])
-    }
-
-    /// The sign that each function surely keeps up to 1, by the last survey; 0 if that is not known.
-    pub fn kept_signs(&self) -> &[i8] {
-        &self.kept
+    /// What the last survey of each function found.
+    pub fn found(&self) -> &[Found] {
+        &self.found
     }
 
     /// Encloses all functions where each slot has any value of a range `[lo, hi]`, with outward
@@ -186,7 +206,7 @@ impl Bank {
     pub fn enclose(&mut self, range: impl Fn(u32) -> [f64; 2]) {
         for (to, &slot) in self.arguments.iter_mut().zip(&self.slots) {
             let [lo, hi] = range(slot);
-            *to = [lo, hi, 0.0, 0.0];
+            *to = [lo, hi, 0.0, 0.0, 0.0];
         }
         self.families.iter_mut().for_each(|family| family.enclose(&self.arguments));
     }
@@ -207,32 +227,25 @@ impl Bank {
     /// assert!(lo <= 0.0 && lo > -1e-12 && hi >= 9.0 && hi < 9.0 + 1e-12);
     /// ```
     pub fn range(&self, function: usize) -> [f64; 2] {
-        let [lo, hi, ..] = self.bounds(function);
-        [lo, hi]
+        let Function { family, member, output, .. } = self.functions[function];
+        self.families[family as usize].range(member as usize, output as usize)
     }
 
     /// Chooses no function.
     pub fn choose_none(&mut self) {
-        for family in &mut self.families {
-            family.chosen.drain(..).for_each(|member| family.lanes[member as usize] = u32::MAX);
-        }
+        self.families.iter_mut().for_each(Family::choose_none);
     }
 
-    /// Chooses a function for the next composition, in addition to those chosen before.
+    /// Chooses a function for the next survey or composition, in addition to those chosen before.
     pub fn choose(&mut self, function: usize) {
         let Function { family, member, .. } = self.functions[function];
-        let family = &mut self.families[family as usize];
-        let lane = &mut family.lanes[member as usize];
-        if *lane == u32::MAX {
-            *lane = family.chosen.len() as u32;
-            family.chosen.push(member);
-        }
+        self.families[family as usize].choose(member);
     }
 
     /// True if a function was chosen since the choice was given up last.
     pub fn is_chosen(&self, function: usize) -> bool {
         let Function { family, member, .. } = self.functions[function];
-        self.families[family as usize].lanes[member as usize] != u32::MAX
+        self.families[family as usize].is_chosen(member)
     }
 
     /// Computes the coefficients of the chosen functions from those of their arguments, up to an order
@@ -246,7 +259,9 @@ impl Bank {
 
     /// Copies the coefficients of a chosen function, as many as `out` has room for.
     pub fn row(&self, function: usize, out: &mut [f64]) {
-        let (row, lanes) = self.row_of(function);
+        let Function { family, member, output, .. } = self.functions[function];
+        let family = &self.families[family as usize];
+        let (row, lanes) = family.row(member as usize, output as usize, self.composed);
         let count =
             self.functions[function].degree.bound().map_or(self.composed, |d| self.composed.min(d + 1));
         let count = count.min(out.len());
@@ -254,177 +269,25 @@ impl Bank {
         known.iter_mut().zip(row.iter().step_by(lanes)).for_each(|(to, &from)| *to = from);
         rest.fill(0.0);
     }
-
-    /// The memory from the row of a chosen function on, and the distance of its coefficients.
-    fn row_of(&self, function: usize) -> (&[f64], usize) {
-        let Function { family, member, output, .. } = self.functions[function];
-        let family = &self.families[family as usize];
-        let row = family.lowered.outputs[output as usize].index();
-        let lane = family.lanes[member as usize] as usize;
-        (&family.memory[row * self.composed * family.lane_count + lane..], family.lane_count)
-    }
 }
 
-impl Family {
-    fn new(program: &Arc<Program>, lowered: &Arc<Lowered>) -> Family {
-        Family {
-            program: Arc::clone(program),
-            lowered: Arc::clone(lowered),
-            members: 0,
-            inputs: Vec::new(),
-            slots: Vec::new(),
-            bounds: Default::default(),
-            moving: Vec::new(),
-            settled: false,
-            kept: Vec::new(),
-            chosen: Vec::new(),
-            lanes: Vec::new(),
-            lane_count: 0,
-            memory: Vec::new(),
-        }
-    }
-
-    /// Makes the units members; the arguments of the bank are extended by theirs.
-    fn bind(&mut self, units: &[&PlanBlock], slots: &mut Vec<u32>, places: &mut HashMap<u32, u32>) {
-        self.members = units.len();
-        self.lanes.resize(units.len(), u32::MAX);
-        for input in 0..self.program.inputs() {
-            for unit in units {
-                let slot = unit.inputs[input];
-                self.slots.push(slot);
-                self.inputs.push(*places.entry(slot).or_insert_with(|| {
-                    slots.push(slot);
-                    slots.len() as u32 - 1
-                }));
-            }
-        }
-        self.kept.resize(self.program.outputs().len() * units.len(), 0);
-        let size = self.program.registers() * units.len();
-        self.bounds.iter_mut().for_each(|plane| plane.resize(size, 0.0));
-        let first = self.program.inputs();
-        for (i, constant) in self.program.constants().enumerate() {
-            self.bounds[0][(first + i) * units.len()..][..units.len()].fill(constant);
-        }
-        self.moving.extend(self.lowered.degrees[..first].iter().map(|&degree| degree != Degree::CONSTANT));
-        self.moving.resize(self.program.first_op(), false);
-        for op in self.program.ops() {
-            let moves = op.operands().any(|r| self.moving[r.index()]);
-            self.moving.push(moves);
-        }
-    }
-
-    fn survey(&mut self, arguments: &[[f64; 4]]) {
-        self.take_arguments(arguments);
-        in_widest_vectors(self, |family| family.bound_all());
-    }
-
-    /// Bounds all operations of the program, and tells the signs kept.
-    #[inline(always)]
-    fn bound_all(&mut self) {
-        for (i, &op) in self.program.ops().iter().enumerate() {
-            let register = self.program.first_op() + i;
-            if !self.settled || self.moving[register] {
-                let (known, new) = split(&mut self.bounds, register * self.members, self.members);
-                Registers { program: &self.program, known, members: self.members }.bound(op, new);
-            }
-        }
-        self.settled = true;
-        for (output, kept) in self.program.outputs().iter().zip(self.kept.chunks_exact_mut(self.members)) {
-            let range = output.index() * self.members..(output.index() + 1) * self.members;
-            keep(kept, self.bounds.each_ref().map(|plane| &plane[range.clone()]));
-        }
-    }
-
-    fn enclose(&mut self, arguments: &[[f64; 4]]) {
-        let [lows, highs, ..] = &mut self.bounds;
-        for ((lo, hi), &source) in lows.iter_mut().zip(highs.iter_mut()).zip(&self.inputs) {
-            [*lo, *hi, ..] = arguments[source as usize];
-        }
-        let constants = self.program.inputs() * self.members..self.program.first_op() * self.members;
-        highs[constants.clone()].copy_from_slice(&lows[constants]);
-        self.settled = false;
-        in_widest_vectors(self, |family| family.enclose_all());
-    }
-
-    /// Encloses all operations of the program.
-    #[inline(always)]
-    fn enclose_all(&mut self) {
-        for (i, &op) in self.program.ops().iter().enumerate() {
-            let at = (self.program.first_op() + i) * self.members;
-            let (known, new) = split(&mut self.bounds, at, self.members);
-            Registers { program: &self.program, known, members: self.members }.enclose(op, new);
-        }
-    }
-
-    fn take_arguments(&mut self, arguments: &[[f64; 4]]) {
-        let [values, slopes, bends, rests] = &mut self.bounds;
-        for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
-            let range = input * self.members..(input + 1) * self.members;
-            let values = &mut values[range.clone()];
-            if !self.moving[input] {
-                for (value, &source) in values.iter_mut().zip(sources) {
-                    let new = arguments[source as usize][0];
-                    self.settled &= *value == new;
-                    *value = new;
-                }
-                continue;
-            }
-            let lower = values.iter_mut().zip(&mut slopes[range.clone()]);
-            let upper = bends[range.clone()].iter_mut().zip(&mut rests[range]);
-            for (((value, slope), (bend, rest)), &source) in lower.zip(upper).zip(sources) {
-                [*value, *slope, *bend, *rest] = arguments[source as usize];
-            }
-        }
-    }
-
-    fn compose(&mut self, jets: &(impl Jets + ?Sized), span: usize, inverses: &[f64]) {
-        if self.chosen.is_empty() {
-            return;
-        }
-        // Whole vectors: the last member is repeated.
-        self.lane_count =
-            if self.chosen.len() < 3 { self.chosen.len() } else { self.chosen.len().next_multiple_of(4) };
-        let rows = Rows { lowered: Arc::clone(&self.lowered), lanes: self.lane_count, span, base: 0 };
-        if self.memory.len() < rows.end() {
-            self.memory.resize(rows.end(), 0.0);
-        }
-        self.gather(jets, &rows);
-        rows.fill_constants(&mut self.memory);
-        rows.start(&mut self.memory);
-        for k in 1..span {
-            rows.advance(&mut self.memory, k, inverses[k]);
-        }
-    }
-
-    fn gather(&mut self, jets: &(impl Jets + ?Sized), rows: &Rows) {
-        let (arena, places) = (jets.arena(), &jets.layout().places);
-        for input in 0..self.lowered.inputs {
-            let degree = self.lowered.degrees[input];
-            let orders = degree.bound().map_or(rows.span, |d| rows.span.min(d + 1));
-            let base = rows.row(input);
-            for lane in 0..self.lane_count {
-                let member = self.chosen[lane.min(self.chosen.len() - 1)] as usize;
-                let place = places[self.slots[input * self.members + member] as usize];
-                let from = arena[place.at(0)..].iter().step_by(place.stride.max(1) as usize);
-                let to = self.memory[base + lane..].iter_mut().step_by(self.lane_count);
-                to.zip(from).take(orders).for_each(|(to, &from)| *to = from);
-            }
-        }
-    }
+/// Work on whole vectors. It has to be inlined always, so that it is compiled for the vectors at hand.
+trait VectorWork {
+    fn work(self);
 }
 
 /// Does work compiled for the widest vectors of the machine; its numbers do not depend on them.
-fn in_widest_vectors(family: &mut Family, work: impl Fn(&mut Family)) {
+fn in_widest_vectors(work: impl VectorWork) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]
-        fn wide(family: &mut Family, work: impl Fn(&mut Family)) {
-            work(family);
+        fn wide(work: impl VectorWork) {
+            work.work();
         }
         if is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has the feature.
-            return unsafe { wide(family, work) };
+            return unsafe { wide(work) };
         }
     }
-    work(family);
+    work.work();
 }

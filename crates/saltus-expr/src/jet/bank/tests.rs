@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::jet::JetMachine;
-use crate::{Expr, FlowPlan, Graph, Sort, VarId};
+use crate::{Expr, FlowPlan, Graph, Program, Sort, VarId};
 use proptest::prelude::*;
 
 const ORDER: usize = 6;
@@ -45,6 +45,7 @@ proptest! {
         start in prop::array::uniform3(-2.0..2.0f64),
         scale in 0.05..1.0f64,
         shape in 0..3u32,
+        error in prop::sample::select(vec![0.0, 1e-3, 0.1]),
         chosen in prop::collection::vec(0..6usize, 1..6),
     ) {
         let mut graph = Graph::new();
@@ -56,7 +57,10 @@ proptest! {
         jets.run(&env, scale);
         all.run(&env, scale);
         let mut bank = Bank::new(&units, ORDER, |slot| jets.degree(slot));
-        bank.survey(|slot| jets.weights(slot));
+        bank.survey(|slot| {
+            let [value, slope, bend, rest] = jets.weights(slot);
+            [value, slope, bend, rest, error]
+        });
         chosen.iter().for_each(|&function| bank.choose(function));
         bank.compose(&jets, ORDER);
         for &function in &chosen {
@@ -80,23 +84,84 @@ proptest! {
                 prop_assert!(lo <= env[7 + function] && env[7 + function] <= hi);
             }
         }
-        // The functions on the truncated polynomials of the states stay within the bounds.
+        // The functions keep their signs on all that is near the truncated polynomials of the states.
         for step in 0..=20 {
             let s = f64::from(step) / 20.0;
-            let mut env = env.clone();
-            for slot in 1..4u32 {
-                let mut row = [0.0; ORDER + 1];
-                jets.row(slot, &mut row);
-                env[slot as usize] = row.iter().rev().fold(0.0, |sum, c| sum * s + c);
-            }
-            units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
-            for function in 0..6 {
-                let [a, b, c, r] = bank.bounds(function);
-                let distance = (env[7 + function] - (a + (b + c * s) * s)).abs();
-                let kept = bank.kept_signs()[function];
-                prop_assert!(kept == 0 || env[7 + function] * f64::from(kept) > 0.0);
-                prop_assert!(distance <= r * s.powi(3) + 1e-9 * (1.0 + a.abs() + r), "{} {} {}", s, distance, r);
+            for side in 0..8u32 {
+                let mut env = env.clone();
+                for slot in 1..4u32 {
+                    let mut row = [0.0; ORDER + 1];
+                    jets.row(slot, &mut row);
+                    let off = if side >> (slot - 1) & 1 == 0 { error } else { -error };
+                    env[slot as usize] = row.iter().rev().fold(0.0, |sum, c| sum * s + c) + off;
+                }
+                units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
+                for (function, found) in bank.found().iter().enumerate() {
+                    prop_assert!(s >= found.place || env[7 + function] * found.value > 0.0);
+                }
             }
         }
+    }
+
+    #[test]
+    fn places_are_before_the_first_zero_and_not_far(
+        value in 0.01..2.0f64,
+        slope in -3.0..3.0f64,
+        bend in -3.0..3.0f64,
+        rest in 0.0..3.0f64,
+        error in 0.0..0.5f64,
+        sign in prop::bool::ANY,
+    ) {
+        let turned = if sign { 1.0 } else { -1.0 };
+        let place = steady_until([turned * value, turned * slope, turned * bend, rest, error]);
+        let lowest = |s: f64| value + (slope + bend * s) * s - rest * s.powi(3) - error;
+        let zero = (0..=1000).map(|i| f64::from(i) / 1000.0).find(|&s| lowest(s) <= 0.0);
+        prop_assert!(place <= zero.unwrap_or(1.0) + 1e-9);
+        prop_assert!(place >= 0.6 * zero.map_or(1.0, |s| s - 1e-3), "{} {:?}", place, zero);
+    }
+}
+
+#[test]
+fn courses_are_left_where_the_flow_changes_and_nowhere_else() {
+    // x' = u, u' = -x and y' = v with a constant v.
+    let mut graph = Graph::new();
+    let [x, y, u, v] = [1, 2, 3, 4].map(|slot| graph.var(VarId(slot), Sort::Real));
+    let pull = graph.neg(x);
+    let (rates, inputs) = Program::new(&graph, &[u, v, pull]);
+    let inputs = inputs.iter().map(|v| v.0).collect();
+    let block = PlanBlock { program: rates.into(), inputs, outputs: vec![5, 6, 7] };
+    let plan =
+        FlowPlan { blocks: vec![block], states: vec![(1, 5), (2, 6), (3, 7)], time_slot: 0, slots: 10 };
+    let (sum, far) = (graph.add(x, y), graph.real(10.0));
+    let guards = [graph.sub(sum, far), graph.sub(y, far)];
+    let units = guards.iter().zip(8..).map(|(&guard, slot)| {
+        let (program, inputs) = Program::new(&graph, &[guard]);
+        let inputs = inputs.iter().map(|v| v.0).collect();
+        PlanBlock { program: program.into(), inputs, outputs: vec![slot] }
+    });
+    let units: Vec<PlanBlock> = units.collect();
+    let mut jets = JetMachine::new(&plan, 12);
+    let mut bank = Bank::new(&units, 12, |slot| jets.degree(slot));
+    assert_eq!(bank.slots(), [1, 2]);
+    assert_eq!((bank.readers(0), bank.readers(1)), (&[0][..], &[0, 1][..]));
+    let mut courses = Courses::default();
+    courses.reset(&bank, &plan.states, 12);
+    let mut left_at = |t: f64, past: f64, v: f64, courses: &mut Courses| {
+        jets.run(&[t, t.sin(), 0.5 * t, t.cos(), v, 0.0, 0.0, 0.0, 0.0, 0.0], 0.5);
+        let mut left = Vec::new();
+        courses.follow(&bank, &jets, [past, 0.4], |_| 1e-6, |argument| left.push(argument));
+        left
+    };
+    assert_eq!(left_at(0.0, 0.0, 0.5, &mut courses), [0, 1]);
+    assert!(left_at(0.1, 0.2, 0.5, &mut courses).is_empty());
+    assert_eq!(left_at(0.2, 0.2, 0.7, &mut courses), [1]);
+    // Long after its beginning a polynomial is no course any more.
+    assert_eq!(left_at(2.2, 4.0, 0.7, &mut courses), [0, 1]);
+    courses.rescale(0.5);
+    [0, 1].iter().for_each(|&function| bank.choose(function));
+    courses.survey(&mut bank);
+    let values = [2.2f64.sin() + 1.1 - 10.0, 1.1 - 10.0];
+    for (found, value) in bank.found().iter().zip(values) {
+        assert!((found.value - value).abs() < 1e-12 && found.place == 1.0);
     }
 }

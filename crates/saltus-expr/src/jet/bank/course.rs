@@ -1,0 +1,211 @@
+//! Courses: polynomials that the arguments of a bank keep to, as far as can be told from step to step.
+//!
+//! What a survey found of a function remains true beyond its step as long as its arguments are what
+//! they were expected to be. So the survey is made for courses, with a slack, and on each step it is
+//! tested that the new polynomial of an argument stays within the slack of its course. Where it does
+//! not, because a jump has changed the flow or the course was not that good, the new polynomial is
+//! the course from then on, and what was found of the functions that read it is forgotten.
+
+use super::bounds::{Bounds, GROUP};
+use super::{Bank, VectorWork, in_widest_vectors};
+use crate::jet::Jets;
+
+/// The share of the slack that a course may be off; the rest covers the rounding of its shifts.
+const SHARE: f64 = 0.75;
+
+/// One number of each of some neighbouring arguments.
+type Lanes = [f64; GROUP];
+
+/// The courses of all arguments of a bank.
+#[derive(Clone, Debug, Default)]
+pub struct Courses {
+    /// Number of coefficients.
+    span: usize,
+    /// Coefficients in units of the jets, `[group][order]`: of the courses, and of the new
+    /// polynomials.
+    rows: Vec<Lanes>,
+    fresh: Vec<Lanes>,
+    /// What they may differ by, and what they differ by at most on the step.
+    slack: Vec<Lanes>,
+    distance: Vec<Lanes>,
+    /// The position of the first state in each group that consists of states in a row.
+    states: Vec<Option<usize>>,
+    bounds: Vec<Bounds>,
+}
+
+impl Courses {
+    /// Forgets everything, for a bank, the states with their derivatives, and polynomials up to an
+    /// order.
+    pub fn reset(&mut self, bank: &Bank, states: &[(u32, u32)], order: usize) {
+        self.span = order + 1;
+        let groups = bank.slots().len().div_ceil(GROUP);
+        for rows in [&mut self.rows, &mut self.fresh] {
+            rows.clear();
+            rows.resize(groups * self.span, [0.0; GROUP]);
+        }
+        for rows in [&mut self.slack, &mut self.distance] {
+            rows.clear();
+            rows.resize(groups, [0.0; GROUP]);
+        }
+        self.bounds.clear();
+        self.bounds.resize(groups * GROUP, Bounds::default());
+        self.states.clear();
+        self.states.extend(bank.slots().chunks(GROUP).map(|slots| {
+            let first = states.iter().position(|&(state, _)| state == slots[0])?;
+            let row = states[first..].iter().map(|(state, _)| state).take(GROUP);
+            (slots.len() == GROUP && row.eq(slots)).then_some(first)
+        }));
+        // Nothing is near to what is no number.
+        self.rows.fill([f64::NAN; GROUP]);
+    }
+
+    /// Changes the unit of time by a factor that is a power of two.
+    pub fn rescale(&mut self, factor: f64) {
+        for group in self.rows.chunks_exact_mut(self.span) {
+            let mut power = 1.0;
+            for lanes in group {
+                *lanes = lanes.map(|c| c * power);
+                power *= factor;
+            }
+        }
+    }
+
+    /// Compares the courses, `past` units of time later, with new polynomials on a step of some length.
+    /// Arguments that leave theirs take a new one, with the slack told for their value, and are
+    /// reported by position.
+    pub fn follow(
+        &mut self,
+        bank: &Bank,
+        jets: &(impl Jets + ?Sized),
+        [past, length]: [f64; 2],
+        slack: impl Fn(f64) -> f64,
+        mut left: impl FnMut(usize),
+    ) {
+        self.take(bank, jets);
+        in_widest_vectors(Testing { courses: self, past, length });
+        for (group, distance) in self.distance.iter().enumerate() {
+            let slacks = &mut self.slack[group];
+            let mut keeps = [false; GROUP];
+            for lane in 0..GROUP {
+                keeps[lane] = distance[lane] <= SHARE * slacks[lane];
+            }
+            if keeps == [true; GROUP] {
+                continue;
+            }
+            let all = group * self.span..(group + 1) * self.span;
+            let (rows, fresh) = (&mut self.rows[all.clone()], &self.fresh[all]);
+            for lane in (0..GROUP).filter(|&lane| !keeps[lane]) {
+                let argument = group * GROUP + lane;
+                rows.iter_mut().zip(fresh).for_each(|(course, fresh)| course[lane] = fresh[lane]);
+                if argument < bank.slots().len() {
+                    // Constants are taken for exact.
+                    let is_constant = bank.constants.contains(&(argument as u32));
+                    slacks[lane] = if is_constant { 0.0 } else { slack(fresh[0][lane]) };
+                    left(argument);
+                }
+            }
+        }
+    }
+
+    /// Bounds the chosen functions of a bank on their courses up to 1 in units of the jets. None is
+    /// chosen any more.
+    pub fn survey(&mut self, bank: &mut Bank) {
+        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0 });
+        bank.survey_chosen(&self.bounds);
+    }
+
+    /// Bounds the chosen functions of a bank on the new polynomials, up to a length that is the unit.
+    /// None is chosen any more.
+    pub fn survey_step(&mut self, bank: &mut Bank, length: f64) {
+        in_widest_vectors(Bounding { courses: self, of_courses: false, length });
+        bank.survey_chosen(&self.bounds);
+    }
+
+    /// Takes the polynomials of the arguments from the jets.
+    fn take(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
+        let (arena, places) = (jets.arena(), &jets.layout().places);
+        let states = jets.states();
+        let groups = bank.slots().chunks(GROUP).zip(self.fresh.chunks_exact_mut(self.span));
+        for ((slots, rows), first) in groups.zip(&self.states) {
+            if let Some(first) = *first {
+                for (row, from) in rows.iter_mut().zip(states.data().chunks_exact(states.stride())) {
+                    row.copy_from_slice(&from[first..first + GROUP]);
+                }
+                continue;
+            }
+            for (lane, &slot) in slots.iter().enumerate() {
+                let place = places[slot as usize];
+                let known = place.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));
+                for (k, row) in rows[..known].iter_mut().enumerate() {
+                    row[lane] = arena[place.at(k)];
+                }
+            }
+        }
+    }
+}
+
+/// Moves the origin of courses and bounds the distance of the new polynomials from them on a step.
+struct Testing<'a> {
+    courses: &'a mut Courses,
+    past: f64,
+    length: f64,
+}
+
+impl VectorWork for Testing<'_> {
+    #[inline(always)]
+    fn work(self) {
+        let Courses { span, rows, fresh, distance, .. } = self.courses;
+        let groups = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact(*span));
+        for (distance, (course, fresh)) in distance.iter_mut().zip(groups) {
+            let Some((&mut highest, lower)) = course.split_last_mut() else { continue };
+            for first in 0..lower.len() {
+                let mut upper = highest;
+                for lanes in lower[first..].iter_mut().rev() {
+                    for lane in 0..GROUP {
+                        upper[lane] = lanes[lane] + self.past * upper[lane];
+                    }
+                    *lanes = upper;
+                }
+            }
+            let mut sum = [0.0; GROUP];
+            for (course, fresh) in course.iter().zip(fresh).rev() {
+                for lane in 0..GROUP {
+                    sum[lane] = sum[lane] * self.length + (course[lane] - fresh[lane]).abs();
+                }
+            }
+            *distance = sum;
+        }
+    }
+}
+
+/// Bounds courses or new polynomials up to a length.
+struct Bounding<'a> {
+    courses: &'a mut Courses,
+    of_courses: bool,
+    length: f64,
+}
+
+impl VectorWork for Bounding<'_> {
+    #[inline(always)]
+    fn work(self) {
+        let Courses { span, rows, fresh, slack, bounds, .. } = self.courses;
+        let rows = if self.of_courses { rows } else { fresh };
+        let groups = rows.chunks_exact(*span).zip(slack);
+        for (bounds, (row, slack)) in bounds.chunks_exact_mut(GROUP).zip(groups) {
+            let mut numbers = [[0.0; GROUP]; 4];
+            let mut power = 1.0;
+            for (k, lanes) in row.iter().enumerate() {
+                let number = &mut numbers[k.min(3)];
+                for lane in 0..GROUP {
+                    let term = lanes[lane] * power;
+                    number[lane] += if k < 3 { term } else { term.abs() };
+                }
+                power *= self.length;
+            }
+            for (lane, bounds) in bounds.iter_mut().enumerate() {
+                let [value, slope, bend, rest] = numbers.map(|number| number[lane]);
+                *bounds = [value, slope, bend, rest, if self.of_courses { slack[lane] } else { 0.0 }];
+            }
+        }
+    }
+}

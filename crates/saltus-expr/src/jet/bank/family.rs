@@ -1,0 +1,308 @@
+//! Units with the same program side by side, one lane each.
+
+use super::Found;
+use super::bounds::{self, Bounds, GROUP, Group, Registers, steady_group};
+use super::{VectorWork, in_widest_vectors};
+use crate::jet::lower::Lowered;
+use crate::jet::rows::Rows;
+use crate::jet::{Degree, Jets};
+use crate::plan::PlanBlock;
+use crate::program::{Program, Reg};
+use crate::vm;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Units with the same program and arguments of the same degrees. What is asked for is computed for
+/// the chosen members alone, each in a lane.
+#[derive(Clone, Debug)]
+pub struct Family {
+    pub program: Arc<Program>,
+    pub lowered: Arc<Lowered>,
+    pub members: usize,
+    /// Positions among the arguments of the bank, `[input][member]`, and their slots.
+    inputs: Vec<u32>,
+    slots: Vec<u32>,
+    /// Values of the registers that do not move, `[register][member]`, and those of them that
+    /// moving operations read or that are results.
+    still: Vec<f64>,
+    read_still: Vec<usize>,
+    /// The registers that depend on something that moves.
+    moving: Vec<bool>,
+    /// Bounds of every register in the lanes of the last survey, `[register][group]`, and places
+    /// before which the results keep their signs, `[output][group]`.
+    bounds: Vec<Group>,
+    steady: Vec<[f64; GROUP]>,
+    /// The functions of the bank that the members are, `[output][member]`.
+    functions: Vec<u32>,
+    /// Member by lane, and the lane of each member; `u32::MAX` if it is not chosen.
+    chosen: Vec<u32>,
+    lanes: Vec<u32>,
+    /// Lanes of the last composition, and the rows in them.
+    lane_count: usize,
+    memory: Vec<f64>,
+}
+
+impl Family {
+    pub fn new(program: &Arc<Program>, lowered: &Arc<Lowered>) -> Family {
+        let inputs = lowered.degrees[..program.inputs()].iter();
+        let mut moving: Vec<bool> = inputs.map(|&degree| degree != Degree::CONSTANT).collect();
+        moving.resize(program.first_op(), false);
+        for op in program.ops() {
+            moving.push(op.operands().any(|r| moving[r.index()]));
+        }
+        let moving_ops = program.ops().iter().zip(&moving[program.first_op()..]).filter(|(_, moves)| **moves);
+        let read = moving_ops.flat_map(|(op, _)| op.operands()).chain(program.outputs().iter().copied());
+        let mut read_still: Vec<usize> = read.map(Reg::index).filter(|&r| !moving[r]).collect();
+        read_still.sort_unstable();
+        read_still.dedup();
+        Family {
+            program: Arc::clone(program),
+            lowered: Arc::clone(lowered),
+            members: 0,
+            inputs: Vec::new(),
+            slots: Vec::new(),
+            still: Vec::new(),
+            read_still,
+            moving,
+            bounds: Vec::new(),
+            steady: Vec::new(),
+            functions: Vec::new(),
+            chosen: Vec::new(),
+            lanes: Vec::new(),
+            lane_count: 0,
+            memory: Vec::new(),
+        }
+    }
+
+    /// Makes the units members; the places of their slots among the arguments of the bank are told.
+    pub fn bind(&mut self, units: &[&PlanBlock], places: &HashMap<u32, u32>) {
+        self.members = units.len();
+        self.lanes.resize(units.len(), u32::MAX);
+        for input in 0..self.program.inputs() {
+            self.slots.extend(units.iter().map(|unit| unit.inputs[input]));
+        }
+        self.inputs = self.slots.iter().map(|slot| places[slot]).collect();
+        self.functions.resize(self.program.outputs().len() * units.len(), 0);
+        self.still.resize(self.program.registers() * units.len(), 0.0);
+        let first = self.program.inputs();
+        for (i, constant) in self.program.constants().enumerate() {
+            self.still[(first + i) * units.len()..][..units.len()].fill(constant);
+        }
+    }
+
+    /// Tells the function of the bank that an output of a member is.
+    pub fn name(&mut self, member: usize, output: usize, function: u32) {
+        self.functions[output * self.members + member] = function;
+    }
+
+    /// The positions among the arguments of the bank that a member reads.
+    pub fn arguments_of(&self, member: usize) -> impl Iterator<Item = u32> {
+        self.inputs.iter().skip(member).step_by(self.members).copied()
+    }
+
+    pub fn choose_none(&mut self) {
+        self.chosen.drain(..).for_each(|member| self.lanes[member as usize] = u32::MAX);
+    }
+
+    pub fn choose_all(&mut self) {
+        (0..self.members as u32).for_each(|member| self.choose(member));
+    }
+
+    pub fn choose(&mut self, member: u32) {
+        let lane = &mut self.lanes[member as usize];
+        if *lane == u32::MAX {
+            *lane = self.chosen.len() as u32;
+            self.chosen.push(member);
+        }
+    }
+
+    pub fn is_chosen(&self, member: u32) -> bool {
+        self.lanes[member as usize] != u32::MAX
+    }
+
+    /// Computes what does not move, for all members.
+    pub fn settle(&mut self, arguments: &[Bounds]) {
+        let Family { program, members, inputs, still, .. } = self;
+        let (members, first) = (*members, program.first_op());
+        for (value, &source) in still.iter_mut().zip(&*inputs) {
+            *value = arguments[source as usize][0];
+        }
+        for (i, &op) in program.ops().iter().enumerate().filter(|(i, _)| !self.moving[first + i]) {
+            for member in 0..members {
+                let value = |r: Reg| still[r.index() * members + member];
+                still[(first + i) * members + member] = vm::apply(op, |t| program.table(t), value);
+            }
+        }
+    }
+
+    /// Bounds the chosen members.
+    pub fn survey(&mut self, arguments: &[Bounds], found: &mut [Found]) {
+        let Some(&last) = self.chosen.last() else { return };
+        // The last member fills up its group.
+        let (count, groups) = (self.chosen.len(), self.chosen.len().div_ceil(GROUP));
+        self.chosen.resize(groups * GROUP, last);
+        self.make_room(groups);
+        self.take_arguments(arguments);
+        in_widest_vectors(Surveying(self, groups));
+        self.chosen.truncate(count);
+        let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
+        for ((output, functions), steady) in outputs.zip(self.steady.chunks_exact(groups)) {
+            let values = self.bounds[output.index() * groups..].iter().flat_map(|group| &group[0]);
+            let results = values.zip(steady.as_flattened());
+            for (&member, (&value, &place)) in self.chosen.iter().zip(results) {
+                found[functions[member as usize] as usize] = Found { value, place };
+            }
+        }
+    }
+
+    fn make_room(&mut self, groups: usize) {
+        let size = self.program.registers() * groups;
+        if self.bounds.len() < size {
+            self.bounds.resize(size, Group::default());
+        }
+        let size = self.program.outputs().len() * groups;
+        if self.steady.len() < size {
+            self.steady.resize(size, [0.0; GROUP]);
+        }
+    }
+
+    /// The bounds of arguments and of what does not move.
+    fn take_arguments(&mut self, arguments: &[Bounds]) {
+        let members = self.chosen.as_chunks::<GROUP>().0;
+        for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
+            if !self.moving[input] {
+                continue;
+            }
+            for (group, members) in self.bounds[input * members.len()..].iter_mut().zip(members) {
+                for lane in 0..GROUP {
+                    bounds::set(group, lane, arguments[sources[members[lane] as usize] as usize]);
+                }
+            }
+        }
+        for &register in &self.read_still {
+            let values = &self.still[register * self.members..][..self.members];
+            for (group, members) in self.bounds[register * members.len()..].iter_mut().zip(members) {
+                *group = Group::default();
+                group[0] = members.map(|member| values[member as usize]);
+            }
+        }
+    }
+
+    /// Bounds all operations that move, and tells how long the results keep their signs.
+    #[inline(always)]
+    fn bound_all(&mut self, groups: usize) {
+        let first = self.program.first_op();
+        for (i, &op) in self.program.ops().iter().enumerate() {
+            if self.moving[first + i] {
+                let (known, new) = self.bounds.split_at_mut((first + i) * groups);
+                Registers { program: &self.program, known, groups }.bound(op, &mut new[..groups]);
+            }
+        }
+        for (output, steady) in self.program.outputs().iter().zip(self.steady.chunks_exact_mut(groups)) {
+            let bounds = &self.bounds[output.index() * groups..][..groups];
+            for (steady, bounds) in steady.iter_mut().zip(bounds) {
+                *steady = steady_group(bounds);
+            }
+        }
+    }
+
+    /// Encloses all members where each argument is in the range that its first two numbers tell.
+    pub fn enclose(&mut self, arguments: &[Bounds]) {
+        let groups = self.members.div_ceil(GROUP);
+        self.make_room(groups);
+        for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
+            let bounds = &mut self.bounds[input * groups..][..groups];
+            for (group, sources) in bounds.iter_mut().zip(sources.chunks(GROUP)) {
+                for lane in 0..GROUP {
+                    let source = sources[lane.min(sources.len() - 1)] as usize;
+                    bounds::set(group, lane, arguments[source]);
+                }
+            }
+        }
+        for (register, constant) in (self.program.inputs()..).zip(self.program.constants()) {
+            let constant = [constant, constant, 0.0, 0.0, 0.0].map(|x| [x; GROUP]);
+            self.bounds[register * groups..][..groups].fill(constant);
+        }
+        in_widest_vectors(Enclosing(self, groups));
+    }
+
+    /// Encloses all operations of the program.
+    #[inline(always)]
+    fn enclose_all(&mut self, groups: usize) {
+        let first = self.program.first_op();
+        for (i, &op) in self.program.ops().iter().enumerate() {
+            let (known, new) = self.bounds.split_at_mut((first + i) * groups);
+            Registers { program: &self.program, known, groups }.enclose(op, &mut new[..groups]);
+        }
+    }
+
+    /// The range of a result from [`Family::enclose`].
+    pub fn range(&self, member: usize, output: usize) -> [f64; 2] {
+        let register = self.program.outputs()[output].index();
+        let [low, high, ..] = &self.bounds[register * self.members.div_ceil(GROUP) + member / GROUP];
+        [low[member % GROUP], high[member % GROUP]]
+    }
+
+    /// Computes the coefficients of the chosen members.
+    pub fn compose(&mut self, jets: &(impl Jets + ?Sized), span: usize, inverses: &[f64]) {
+        if self.chosen.is_empty() {
+            return;
+        }
+        // Whole vectors: the last member is repeated.
+        self.lane_count =
+            if self.chosen.len() < 3 { self.chosen.len() } else { self.chosen.len().next_multiple_of(GROUP) };
+        let rows = Rows { lowered: Arc::clone(&self.lowered), lanes: self.lane_count, span, base: 0 };
+        if self.memory.len() < rows.end() {
+            self.memory.resize(rows.end(), 0.0);
+        }
+        self.gather(jets, &rows);
+        rows.fill_constants(&mut self.memory);
+        rows.start(&mut self.memory);
+        for k in 1..span {
+            rows.advance(&mut self.memory, k, inverses[k]);
+        }
+    }
+
+    fn gather(&mut self, jets: &(impl Jets + ?Sized), rows: &Rows) {
+        let (arena, places) = (jets.arena(), &jets.layout().places);
+        for input in 0..self.lowered.inputs {
+            let degree = self.lowered.degrees[input];
+            let orders = degree.bound().map_or(rows.span, |d| rows.span.min(d + 1));
+            let base = rows.row(input);
+            for lane in 0..self.lane_count {
+                let member = self.chosen[lane.min(self.chosen.len() - 1)] as usize;
+                let place = places[self.slots[input * self.members + member] as usize];
+                let from = arena[place.at(0)..].iter().step_by(place.stride.max(1) as usize);
+                let to = self.memory[base + lane..].iter_mut().step_by(self.lane_count);
+                to.zip(from).take(orders).for_each(|(to, &from)| *to = from);
+            }
+        }
+    }
+
+    /// The memory from the composed row of a chosen member on, and the distance of its coefficients.
+    pub fn row(&self, member: usize, output: usize, span: usize) -> (&[f64], usize) {
+        let row = self.lowered.outputs[output].index();
+        let lane = self.lanes[member] as usize;
+        (&self.memory[row * span * self.lane_count + lane..], self.lane_count)
+    }
+}
+
+/// Bounds some groups of lanes.
+struct Surveying<'a>(&'a mut Family, usize);
+
+impl VectorWork for Surveying<'_> {
+    #[inline(always)]
+    fn work(self) {
+        self.0.bound_all(self.1);
+    }
+}
+
+/// Encloses some groups of lanes.
+struct Enclosing<'a>(&'a mut Family, usize);
+
+impl VectorWork for Enclosing<'_> {
+    #[inline(always)]
+    fn work(self) {
+        self.0.enclose_all(self.1);
+    }
+}
