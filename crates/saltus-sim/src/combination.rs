@@ -9,7 +9,7 @@ use crate::guards::sign_of;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Something that may make an instant when its atoms change sign.
@@ -98,6 +98,8 @@ pub(crate) struct Combination {
     pub guards: Vec<u32>,
     /// The active atoms of the plan.
     pub eager: Vec<u32>,
+    /// True if nothing but actions reads what the plan computes.
+    pub serves_actions_alone: bool,
     /// Jets computed with this combination.
     pub uses: u64,
     /// How many small flows this one is worth on the virtual machine.
@@ -250,6 +252,7 @@ fn assemble(
         banked: Vec::new(),
         guards: Vec::new(),
         eager: Vec::new(),
+        serves_actions_alone: false,
         composer: None,
         states_from: neighbours(&plan.states),
         plan: Arc::new(plan),
@@ -260,6 +263,7 @@ fn assemble(
     combination.collect(code);
     combination.bound_degrees(code, order);
     combination.grow_tree(system, code, walk);
+    combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
 }
 
@@ -430,6 +434,19 @@ impl Combination {
                 self.watch(Watch::Switch(s), |visit| f.atoms(visit));
             }
         }
+    }
+
+    /// All that is watched are edges, for reactions, of guards of a crowd on states, time and constants.
+    fn has_no_other_readers(&self, code: &Code) -> bool {
+        let written = || self.plan.blocks.iter().flat_map(|block| &block.outputs);
+        let read: HashSet<u32> = self.crowd.iter().flat_map(|unit| &unit.inputs).copied().collect();
+        let conditions = self.rules.iter().filter_map(|&r| code.rules[r as usize].condition.as_ref());
+        self.eager.is_empty()
+            && self.switches.is_empty()
+            && self.volatile.is_empty()
+            && self.watches.iter().all(|watch| matches!(watch, Watch::Rule(_)))
+            && conditions.into_iter().all(Formula::reads_atoms_alone)
+            && written().all(|slot| !read.contains(slot))
     }
 
     fn bound_degrees(&mut self, code: &Code, order: usize) {

@@ -28,17 +28,17 @@ pub(crate) struct Buffers {
     pub chosen: Vec<u32>,
     /// Pending assignments of the round.
     writes: Vec<Write>,
-    /// Configurations of this instant, one after another.
+    /// Configurations of this instant, one after another: numbers and flags.
     history: Vec<u64>,
+    flags: Vec<bool>,
     /// Number of events before each configuration of `history`.
     events: Vec<usize>,
     /// Signs of the atoms before a change of combination.
     old_signs: Vec<Signs>,
     /// Atoms that were zero by decree in this instant when their last block was left.
     dormant: Vec<AtomId>,
-    /// Slots holding the configuration, and rules whose flags and ticks are part of it.
+    /// Slots holding the configuration, and rules whose ticks are part of it.
     configuration: Vec<u32>,
-    edges: Vec<u32>,
     timed: Vec<u32>,
     /// The transition that enters modes at the moment.
     entering: u32,
@@ -66,6 +66,7 @@ impl Runner<'_> {
         self.stats.instants += 1;
         self.coins.fill(None);
         self.buffers.history.clear();
+        self.buffers.flags.clear();
         self.buffers.events.clear();
         self.buffers.dormant.clear();
         let first_event = self.events.len();
@@ -111,7 +112,7 @@ impl Runner<'_> {
         let few = self.combination().plan.blocks.len() <= FEW_UNITS;
         if self.evaluated == Some(self.current) && !few {
             self.evaluate_changed();
-        } else {
+        } else if !self.is_lazy {
             self.evaluate_unsettled();
         }
         self.refresh_signs();
@@ -319,6 +320,9 @@ impl Runner<'_> {
     /// Evaluates the right-hand sides of all fired rules in the values before the round.
     fn evaluate_actions(&mut self) -> Result<(), SimError> {
         self.buffers.writes.clear();
+        if self.is_lazy {
+            self.evaluate_wanted();
+        }
         for k in 0..self.buffers.fired.len() {
             let r = self.buffers.fired[k];
             let code = self.code.clone();
@@ -487,31 +491,33 @@ impl Runner<'_> {
             let rules = || self.code.rules.iter().zip(0..);
             let is_edge = |when: &When| matches!(when, When::Edge { .. });
             let is_level = |when: &When| matches!(when, When::Level(_) | When::Else(_));
-            self.buffers.edges = rules().filter(|(r, _)| is_edge(&r.when)).map(|(_, i)| i).collect();
             let timed = rules().filter(|(r, _)| !is_edge(&r.when) && !is_level(&r.when));
             self.buffers.timed = timed.map(|(_, i)| i).collect();
         }
-        let Buffers { history, events, configuration, edges, timed, .. } = &mut self.buffers;
-        let start = history.len();
+        let Buffers { history, flags, events, configuration, timed, .. } = &mut self.buffers;
+        let start = [history.len(), flags.len()];
         // Adding zero makes negative zero positive: both are the same value.
         history.extend(configuration.iter().map(|&slot| (self.env[slot as usize] + 0.0).to_bits()));
         history.extend(self.entered.iter().map(|t| t.to_bits()));
-        history.extend(edges.iter().map(|&r| u64::from(self.armed[r as usize])));
-        history.extend(self.visited.iter().map(|&flag| u64::from(flag)));
+        flags.extend_from_slice(&self.armed);
+        flags.extend_from_slice(&self.visited);
         let t = self.stamp.t;
-        history.extend(timed.iter().map(|&r| u64::from(self.timers[r as usize].is_used(t))));
+        flags.extend(timed.iter().map(|&r| self.timers[r as usize].is_used(t)));
         events.push(self.events.len());
-        let width = history.len() - start;
         if rounds == 0 {
             return Ok(());
         }
-        let (earlier, present) = history.split_at(start);
-        match earlier.chunks_exact(width.max(1)).position(|c| c == present) {
-            Some(k) if width > 0 => {
+        let ((numbers, present), (flags, raised)) = (history.split_at(start[0]), flags.split_at(start[1]));
+        let is_present = |k: &usize| {
+            numbers[k * present.len()..][..present.len()] == *present
+                && flags[k * raised.len()..][..raised.len()] == *raised
+        };
+        match (0..events.len() - 1).find(is_present) {
+            Some(k) => {
                 let first = events[k];
                 Err(self.zero_time_loop(first))
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

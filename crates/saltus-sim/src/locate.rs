@@ -367,7 +367,7 @@ impl Runner<'_> {
         self.stamp = Stamp { t, n: 0, i: 0 };
         self.t_low = 0.0;
         self.env[0] = t;
-        self.evaluate_plan();
+        self.evaluate_for_instant();
         self.jets_fresh = false;
     }
 

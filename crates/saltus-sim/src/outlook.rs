@@ -48,10 +48,10 @@ impl Outlook {
         tolerance: Tolerance,
         places: &mut Vec<f64>,
     ) -> Option<usize> {
-        let Combination { bank, jets, banked, guards, plan, .. } = combination;
+        let Combination { bank, jets, banked, guards, .. } = combination;
         let bank = bank.as_mut()?;
         if self.combination != Some(current) || self.until.len() != signs.len() {
-            self.courses.reset(bank, &plan.states, jets.order());
+            self.courses.reset(bank, jets.order());
             self.signs.clear();
             self.signs.resize(signs.len(), 0);
             self.until.clear();
@@ -68,25 +68,25 @@ impl Outlook {
     /// those of which that is still not known stay open.
     fn look_ahead(&mut self, (bank, banked): (&mut Bank, &[u32]), signs: &[Signs], span: Span) {
         let Outlook { courses, open, until, signs: kept, .. } = self;
-        let (until, kept) = (&mut until[..signs.len()], &mut kept[..signs.len()]);
         let Span { time: [t, _], unit, length } = span;
+        let end = t + length;
         bank.choose_none();
         open.clear();
-        for (p, &function) in banked.iter().enumerate().take(signs.len()) {
-            if (until[p] < t + length || kept[p] != signs[p].now) && function != u32::MAX {
-                bank.choose(function as usize);
+        for (p, ((&until, &kept), sign)) in until.iter().zip(&*kept).zip(signs).enumerate() {
+            if until < end || kept != sign.now {
                 open.push(p as u32);
             }
         }
+        open.retain(|&p| banked[p as usize] != u32::MAX);
+        open.iter().for_each(|&p| bank.choose(banked[p as usize] as usize));
         courses.survey(bank);
         let start = t - ROUNDING * (t.abs() + unit);
-        open.retain(|&p| {
-            let p = p as usize;
+        for p in open.iter().map(|&p| p as usize) {
             let Found { value, place } = bank.found()[banked[p] as usize];
             kept[p] = sign_of(value);
             until[p] = start + place * unit;
-            until[p] < t + length || kept[p] != signs[p].now
-        });
+        }
+        open.retain(|&p| until[p as usize] < end || kept[p as usize] != signs[p as usize].now);
     }
 
     /// Bounds the open guards by what is known of the step alone, which is more.

@@ -90,6 +90,10 @@ pub(crate) struct Runner<'s> {
     pub is_changed: Vec<bool>,
     /// The combination whose units were evaluated at the present values, but for those changed.
     pub evaluated: Option<usize>,
+    /// True if they are evaluated only as far as actions read them.
+    pub is_lazy: bool,
+    /// Slots that actions read, also through units.
+    pub is_wanted: Vec<bool>,
     pub stirred: Stirred,
     pub finder: RootFinder,
     pub chain: SturmChain,
@@ -243,6 +247,8 @@ impl<'s> Runner<'s> {
             changed: Vec::new(),
             is_changed: vec![false; code.slots],
             evaluated: None,
+            is_lazy: false,
+            is_wanted: Vec::new(),
             stirred: Stirred::default(),
             finder: RootFinder::default(),
             chain: SturmChain::default(),
@@ -508,6 +514,9 @@ impl<'s> Runner<'s> {
     fn finish(mut self, ending: Ending) -> (Run, Combinations) {
         if self.segment.valid {
             self.record_flow();
+        }
+        if std::mem::take(&mut self.is_lazy) {
+            self.evaluate_plan();
         }
         self.stats.seconds = self.started.elapsed().as_secs_f64();
         let active = &self.combinations;

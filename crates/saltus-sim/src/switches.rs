@@ -4,6 +4,7 @@
 use crate::compile::{Edge, EdgeKind, Signs, SwitchKind};
 use crate::explain;
 use crate::guards::sign_of;
+use crate::options::Recording;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use crate::segment::Crossing;
@@ -22,6 +23,39 @@ impl Runner<'_> {
         self.evaluated = Some(self.current);
         self.stats.rhs_evals += 1;
         self.is_unsettled = true;
+    }
+
+    /// Evaluates everything at the present values of an instant, or waits for actions to read it.
+    pub fn evaluate_for_instant(&mut self) {
+        self.is_lazy = self.combination().serves_actions_alone
+            && self.stepper.is_none()
+            && self.options.recording != Recording::All;
+        if self.is_lazy {
+            self.evaluated = None;
+        } else {
+            self.evaluate_plan();
+        }
+    }
+
+    /// Evaluates what the actions of the fired rules read.
+    pub fn evaluate_wanted(&mut self) {
+        let Self { code, combinations, buffers, env, scratch, is_wanted, .. } = self;
+        let plan = &combinations.get(self.current).plan;
+        is_wanted.clear();
+        is_wanted.resize(code.slots, false);
+        let actions = buffers.fired.iter().filter_map(|&r| code.rules[r as usize].actions.as_ref());
+        actions.flat_map(|actions| &actions.inputs).for_each(|&slot| is_wanted[slot as usize] = true);
+        for block in plan.blocks.iter().rev() {
+            if block.outputs.iter().any(|&slot| is_wanted[slot as usize]) {
+                block.inputs.iter().for_each(|&slot| is_wanted[slot as usize] = true);
+            }
+        }
+        for block in &plan.blocks {
+            if block.outputs.iter().any(|&slot| is_wanted[slot as usize]) {
+                block.eval(env, scratch);
+            }
+        }
+        self.stats.rhs_evals += 1;
     }
 
     /// Evaluates the units that read, also through others, what has changed.

@@ -5,7 +5,7 @@
 //! interpreter's loop stays small.
 
 use super::lower::Lowered;
-use super::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms};
+use super::recurrence::{self, Arithmetic, Lock, OldSquareTerms, OldTerms, Rule};
 use crate::program::Reg;
 use std::marker::PhantomData;
 use std::ops::RangeInclusive;
@@ -129,16 +129,28 @@ pub(super) fn advance<P: Pack>(
     lane: usize,
 ) {
     let first = lowered.first_node();
-    let stride = order.span * order.lanes;
-    let now = order.k * order.lanes + lane;
-    let mut lanes = Lanes::<P> { lowered, rows, locks, order, lane, now, stride, pack: PhantomData };
+    let mut lanes = Lanes::<P>::new(lowered, rows, locks, order, lane);
     for ((y, node), degree) in (first..).zip(&lowered.nodes).zip(&lowered.degrees[first..]) {
-        if !degree.reaches(order.k) {
-            continue;
+        if degree.reaches(order.k) {
+            lanes.advance(y, node.rule);
         }
-        if let Some(value) = recurrence::advance(&mut lanes, Reg(y as u32), node.rule) {
-            value.store(lanes.rows, y * stride + now);
-        }
+    }
+}
+
+/// Computes the coefficients from order 1 on of a row by its rule, in the lanes from `lane` on.
+pub(super) fn complete<P: Pack>(
+    lowered: &Lowered,
+    (y, rule): (usize, Rule),
+    (rows, locks): (&mut [f64], &[f64]),
+    (shape, inverses): (Order, &[f64]),
+    lane: usize,
+) {
+    let mut lanes = Lanes::<P>::new(lowered, rows, locks, shape, lane);
+    let reached = lowered.degrees[y].bound().map_or(shape.span, |d| shape.span.min(d + 1));
+    for (k, &inverse) in inverses.iter().enumerate().take(reached).skip(1) {
+        lanes.order = Order { k, inverse, ..shape };
+        lanes.now = k * shape.lanes + lane;
+        lanes.advance(y, rule);
     }
 }
 
@@ -231,7 +243,20 @@ fn old_square<P: Pack>(factors: Factors, terms: OldSquareTerms, lanes: usize) ->
     if lanes == 1 { factors.old_square(terms, 1) } else { factors.old_square(terms, lanes) }
 }
 
-impl<P: Pack> Lanes<'_, P> {
+impl<'a, P: Pack> Lanes<'a, P> {
+    fn new(lowered: &'a Lowered, rows: &'a mut [f64], locks: &'a [f64], order: Order, lane: usize) -> Self {
+        let (now, stride) = (order.k * order.lanes + lane, order.span * order.lanes);
+        Lanes { lowered, rows, locks, order, lane, now, stride, pack: PhantomData }
+    }
+
+    /// The present coefficient of a row by its rule.
+    #[inline(always)]
+    fn advance(&mut self, y: usize, rule: Rule) {
+        if let Some(value) = recurrence::advance(self, Reg(y as u32), rule) {
+            value.store(self.rows, y * self.stride + self.now);
+        }
+    }
+
     #[inline(always)]
     fn factors(&self, a: Reg, b: Reg) -> Factors<'_> {
         let row = |r: Reg| &self.rows[r.index() * self.stride + self.lane..(r.index() + 1) * self.stride];

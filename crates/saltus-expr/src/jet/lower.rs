@@ -148,6 +148,21 @@ impl Lowered {
     pub fn first_node(&self) -> usize {
         self.inputs + self.constants.len()
     }
+
+    /// True if no row depends on a later one.
+    pub fn is_sequential(&self) -> bool {
+        (self.first_node()..).zip(&self.nodes).all(|(y, node)| {
+            let mut latest = 0;
+            node.rule.map(
+                |row| {
+                    latest = latest.max(row.index());
+                    row
+                },
+                |lock| lock,
+            );
+            latest <= y
+        })
+    }
 }
 
 /// The lowered forms of a program made so far. Not part of what the program is.

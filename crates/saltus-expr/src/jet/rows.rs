@@ -6,6 +6,7 @@
 
 use super::lanes::{self, Order};
 use super::lower::Lowered;
+use super::recurrence::Rule;
 use crate::program::Reg;
 use crate::vm;
 use std::sync::Arc;
@@ -61,6 +62,61 @@ impl Rows {
                 let number = lock.evaluate(|t| &tables[t as usize], value);
                 arena[self.locks() + i * self.lanes + lane] = number;
             }
+        }
+    }
+
+    /// All orders of all computed rows, row by row; each may read only what is before it.
+    pub fn complete(&self, arena: &mut [f64], inverses: &[f64]) {
+        let first = self.lowered.first_node();
+        for (y, node) in (first..).zip(&self.lowered.nodes) {
+            match node.rule {
+                Rule::Add(a, b) => self.combine(arena, y, [a, b], |x, y| x + y, |y| y),
+                Rule::Sub(a, b) => self.combine(arena, y, [a, b], |x, y| x - y, |y| -y),
+                rule => self.complete_row(arena, (y, rule), inverses),
+            }
+        }
+    }
+
+    fn complete_row(&self, arena: &mut [f64], row: (usize, Rule), inverses: &[f64]) {
+        let (rows, locks) = arena[self.base..].split_at_mut(self.locks() - self.base);
+        let shape = Order { k: 0, inverse: 0.0, span: self.span, lanes: self.lanes };
+        let mut lane = 0;
+        while lane + 4 <= self.lanes {
+            lanes::complete::<[f64; 4]>(&self.lowered, row, (rows, locks), (shape, inverses), lane);
+            lane += 4;
+        }
+        while lane < self.lanes {
+            lanes::complete::<f64>(&self.lowered, row, (rows, locks), (shape, inverses), lane);
+            lane += 1;
+        }
+    }
+
+    /// Combines the coefficients of two rows from order 1 on, those of the second alone where the
+    /// first has none.
+    fn combine(
+        &self,
+        arena: &mut [f64],
+        row: usize,
+        [a, b]: [Reg; 2],
+        both: impl Fn(f64, f64) -> f64,
+        second: impl Fn(f64) -> f64,
+    ) {
+        let (known, new) = arena.split_at_mut(self.row(row));
+        let of = |r: Reg| {
+            let degree = self.lowered.degrees[r.index()].bound().unwrap_or(usize::MAX);
+            &known[self.row(r.index())..][self.lanes..(degree.min(self.span - 1) + 1) * self.lanes]
+        };
+        let (a, b) = (of(a), of(b));
+        let shared = a.len().min(b.len());
+        let (new, rest) = new[self.lanes..].split_at_mut(shared);
+        for (new, (&x, &y)) in new.iter_mut().zip(a.iter().zip(b)) {
+            *new = both(x, y);
+        }
+        for (new, &x) in rest.iter_mut().zip(&a[shared..]) {
+            *new = x;
+        }
+        for (new, &y) in rest.iter_mut().zip(&b[shared..]) {
+            *new = second(y);
         }
     }
 

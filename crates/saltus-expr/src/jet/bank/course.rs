@@ -28,15 +28,12 @@ pub struct Courses {
     /// What they may differ by, and what they differ by at most on the step.
     slack: Vec<Lanes>,
     distance: Vec<Lanes>,
-    /// The position of the first state in each group that consists of states in a row.
-    states: Vec<Option<usize>>,
     bounds: Vec<Bounds>,
 }
 
 impl Courses {
-    /// Forgets everything, for a bank, the states with their derivatives, and polynomials up to an
-    /// order.
-    pub fn reset(&mut self, bank: &Bank, states: &[(u32, u32)], order: usize) {
+    /// Forgets everything, for a bank and polynomials up to an order.
+    pub fn reset(&mut self, bank: &Bank, order: usize) {
         self.span = order + 1;
         let groups = bank.slots().len().div_ceil(GROUP);
         for rows in [&mut self.rows, &mut self.fresh] {
@@ -49,12 +46,6 @@ impl Courses {
         }
         self.bounds.clear();
         self.bounds.resize(groups * GROUP, Bounds::default());
-        self.states.clear();
-        self.states.extend(bank.slots().chunks(GROUP).map(|slots| {
-            let first = states.iter().position(|&(state, _)| state == slots[0])?;
-            let row = states[first..].iter().map(|(state, _)| state).take(GROUP);
-            (slots.len() == GROUP && row.eq(slots)).then_some(first)
-        }));
         // Nothing is near to what is no number.
         self.rows.fill([f64::NAN; GROUP]);
     }
@@ -124,15 +115,8 @@ impl Courses {
     /// Takes the polynomials of the arguments from the jets.
     fn take(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
         let (arena, places) = (jets.arena(), &jets.layout().places);
-        let states = jets.states();
         let groups = bank.slots().chunks(GROUP).zip(self.fresh.chunks_exact_mut(self.span));
-        for ((slots, rows), first) in groups.zip(&self.states) {
-            if let Some(first) = *first {
-                for (row, from) in rows.iter_mut().zip(states.data().chunks_exact(states.stride())) {
-                    row.copy_from_slice(&from[first..first + GROUP]);
-                }
-                continue;
-            }
+        for (slots, rows) in groups {
             for (lane, &slot) in slots.iter().enumerate() {
                 let place = places[slot as usize];
                 let known = place.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));

@@ -37,6 +37,8 @@ pub struct Family {
     /// Member by lane, and the lane of each member; `u32::MAX` if it is not chosen.
     chosen: Vec<u32>,
     lanes: Vec<u32>,
+    /// True if no row depends on a later one.
+    is_sequential: bool,
     /// Lanes of the last composition, and the rows in them.
     lane_count: usize,
     memory: Vec<f64>,
@@ -69,6 +71,7 @@ impl Family {
             functions: Vec::new(),
             chosen: Vec::new(),
             lanes: Vec::new(),
+            is_sequential: lowered.is_sequential(),
             lane_count: 0,
             memory: Vec::new(),
         }
@@ -147,9 +150,10 @@ impl Family {
         self.chosen.truncate(count);
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), steady) in outputs.zip(self.steady.chunks_exact(groups)) {
-            let values = self.bounds[output.index() * groups..].iter().flat_map(|group| &group[0]);
-            let results = values.zip(steady.as_flattened());
-            for (&member, (&value, &place)) in self.chosen.iter().zip(results) {
+            let bounds = &self.bounds[output.index() * groups..][..groups];
+            for (lane, &member) in self.chosen.iter().enumerate() {
+                let (group, lane) = (lane / GROUP, lane % GROUP);
+                let (value, place) = (bounds[group][0][lane], steady[group][lane]);
                 found[functions[member as usize] as usize] = Found { value, place };
             }
         }
@@ -258,8 +262,10 @@ impl Family {
         self.gather(jets, &rows);
         rows.fill_constants(&mut self.memory);
         rows.start(&mut self.memory);
-        for k in 1..span {
-            rows.advance(&mut self.memory, k, inverses[k]);
+        if self.is_sequential {
+            rows.complete(&mut self.memory, inverses);
+        } else {
+            (1..span).for_each(|k| rows.advance(&mut self.memory, k, inverses[k]));
         }
     }
 

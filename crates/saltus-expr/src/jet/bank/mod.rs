@@ -125,7 +125,6 @@ impl Bank {
             }
             lists[family].push(unit);
         }
-        // Neighbours in memory are neighbours here.
         bank.slots = units.iter().flat_map(|unit| &unit.inputs).copied().collect();
         bank.slots.sort_unstable();
         bank.slots.dedup();
