@@ -142,8 +142,11 @@ impl Runner<'_> {
         self.buffers.zeros.clear();
         for (p, &slot) in combination.atom_slots.iter().enumerate() {
             let sign = &mut self.signs[p];
+            if sign.now.abs() == 1 {
+                continue;
+            }
             let is_known = *sign != Signs::UNREAD;
-            if is_known && (sign.now != 0 || self.segment.valid) {
+            if is_known && self.segment.valid {
                 continue;
             }
             if !is_known && let Some((bank, function)) = combination.in_bank(p) {

@@ -92,8 +92,9 @@ pub(crate) struct Runner<'s> {
     pub evaluated: Option<usize>,
     /// True if they are evaluated only as far as actions read them.
     pub is_lazy: bool,
-    /// Slots that actions read, also through units.
+    /// Slots that actions read, also through units, and these units.
     pub is_wanted: Vec<bool>,
+    pub wanted: Vec<usize>,
     pub stirred: Stirred,
     pub finder: RootFinder,
     pub chain: SturmChain,
@@ -249,6 +250,7 @@ impl<'s> Runner<'s> {
             evaluated: None,
             is_lazy: false,
             is_wanted: Vec::new(),
+            wanted: Vec::new(),
             stirred: Stirred::default(),
             finder: RootFinder::default(),
             chain: SturmChain::default(),

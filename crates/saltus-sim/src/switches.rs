@@ -39,22 +39,19 @@ impl Runner<'_> {
 
     /// Evaluates what the actions of the fired rules read.
     pub fn evaluate_wanted(&mut self) {
-        let Self { code, combinations, buffers, env, scratch, is_wanted, .. } = self;
+        let Self { code, combinations, buffers, env, scratch, is_wanted, wanted, .. } = self;
         let plan = &combinations.get(self.current).plan;
         is_wanted.clear();
         is_wanted.resize(code.slots, false);
         let actions = buffers.fired.iter().filter_map(|&r| code.rules[r as usize].actions.as_ref());
         actions.flat_map(|actions| &actions.inputs).for_each(|&slot| is_wanted[slot as usize] = true);
-        for block in plan.blocks.iter().rev() {
+        for (i, block) in plan.blocks.iter().enumerate().rev() {
             if block.outputs.iter().any(|&slot| is_wanted[slot as usize]) {
                 block.inputs.iter().for_each(|&slot| is_wanted[slot as usize] = true);
+                wanted.push(i);
             }
         }
-        for block in &plan.blocks {
-            if block.outputs.iter().any(|&slot| is_wanted[slot as usize]) {
-                block.eval(env, scratch);
-            }
-        }
+        wanted.drain(..).rev().for_each(|i| plan.blocks[i].eval(env, scratch));
         self.stats.rhs_evals += 1;
     }
 

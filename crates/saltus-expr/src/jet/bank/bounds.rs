@@ -132,8 +132,10 @@ fn first_zero(room: f64, approach: f64, bend: f64) -> f64 {
     let discriminant = approach * approach + 4.0 * bend * room;
     let root = discriminant.sqrt();
     // Without cancellation.
-    let (over, under) = (root + approach.abs(), 2.0 * if approach > 0.0 { room } else { bend });
-    let place = (1.0 - MARGIN) * if approach > 0.0 { under / over } else { over / under };
+    let approaches = approach > 0.0;
+    let (sum, twice) = (root + approach.abs(), 2.0 * if approaches { room } else { bend });
+    let (over, under) = if approaches { (twice, sum) } else { (sum, twice) };
+    let place = (1.0 - MARGIN) * (over / under);
     let never = (discriminant < 0.0) | ((approach <= 0.0) & (bend <= 0.0)) | (place >= 1.0);
     let place = if never { 1.0 } else { place };
     if place > 0.0 { place } else { 0.0 }
