@@ -6,7 +6,7 @@
 //!
 //! Values of all three sorts travel as `f64`: an Integer is a whole number, a Boolean is 0 or 1.
 
-use std::collections::HashMap;
+use crate::hash::QuickMap;
 use std::sync::Arc;
 
 /// A node of a [`Graph`].
@@ -159,7 +159,7 @@ pub enum Node {
 pub struct Graph {
     nodes: Vec<Node>,
     sorts: Vec<Sort>,
-    unique: HashMap<Node, Expr>,
+    unique: QuickMap<Node, Expr>,
     tables: Vec<Arc<Table>>,
 }
 

@@ -4,6 +4,7 @@
 pub mod derivative;
 pub mod display;
 pub mod graph;
+pub mod hash;
 pub mod interval;
 pub mod jet;
 pub mod lookup;

@@ -9,8 +9,8 @@
 //! the order in which the walk leaves them. Every evaluator performs the operations in this order.
 
 use crate::graph::{Binary, Expr, Graph, Node, Table, TableId, Unary, VarId};
+use crate::hash::{QuickMap, QuickSet};
 use crate::jet::JetCache;
-use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
@@ -195,7 +195,7 @@ impl Program {
 
 /// Every node reachable from the roots, operands before users, in the order of a depth-first walk.
 fn operands_first(graph: &Graph, roots: &[Expr]) -> Vec<Expr> {
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = QuickSet::default();
     let mut order = Vec::new();
     let mut stack: Vec<(Expr, bool)> = roots.iter().rev().map(|&root| (root, false)).collect();
     while let Some((e, left)) = stack.pop() {
@@ -214,14 +214,14 @@ fn operands_first(graph: &Graph, roots: &[Expr]) -> Vec<Expr> {
 struct Builder {
     program: Program,
     variables: Vec<VarId>,
-    registers: HashMap<Expr, Reg>,
-    tables: HashMap<TableId, u32>,
+    registers: QuickMap<Expr, Reg>,
+    tables: QuickMap<TableId, u32>,
 }
 
 impl Builder {
     /// Numbers the variables and constants of an order.
     fn with_leaves(graph: &Graph, order: &[Expr]) -> Builder {
-        let mut registers = HashMap::with_capacity(order.len());
+        let mut registers = QuickMap::with_capacity_and_hasher(order.len(), Default::default());
         let mut variables: Vec<VarId> = Vec::new();
         for &e in order {
             if let Node::Var(v, _) = graph.node(e) {
@@ -234,7 +234,7 @@ impl Builder {
             }
         }
         let mut constants: Vec<u64> = Vec::new();
-        let mut places: HashMap<u64, u32> = HashMap::new();
+        let mut places: QuickMap<u64, u32> = QuickMap::default();
         for &e in order {
             if let Node::Const(bits, _) = graph.node(e) {
                 let position = *places.entry(bits).or_insert_with(|| {
@@ -253,7 +253,7 @@ impl Builder {
             origins: Vec::new(),
             jets: JetCache::default(),
         };
-        Builder { program, variables, registers, tables: HashMap::new() }
+        Builder { program, variables, registers, tables: QuickMap::default() }
     }
 
     fn add_operation(&mut self, graph: &Graph, e: Expr) {
@@ -288,7 +288,7 @@ impl Builder {
 /// One shared copy of every distinct program.
 #[derive(Debug, Default)]
 pub struct Programs {
-    known: std::collections::HashSet<Arc<Program>>,
+    known: QuickSet<Arc<Program>>,
 }
 
 impl Programs {

@@ -1,7 +1,7 @@
 //! Substitution: the same expression with variables replaced by expressions.
 
 use crate::graph::{Expr, Graph, Node, VarId};
-use std::collections::HashMap;
+use crate::hash::QuickMap;
 
 impl Graph {
     /// Rebuilds `roots` with every variable for which `replace` has an answer replaced by it. All
@@ -30,7 +30,7 @@ impl Graph {
         roots: &[Expr],
         mut replace: impl FnMut(&mut Graph, Expr) -> Option<Expr>,
     ) -> Vec<Expr> {
-        let mut done: HashMap<Expr, Expr> = HashMap::new();
+        let mut done: QuickMap<Expr, Expr> = QuickMap::default();
         let mut pending: Vec<(Expr, bool)> = roots.iter().rev().map(|&root| (root, false)).collect();
         while let Some((e, ready)) = pending.pop() {
             if done.contains_key(&e) {
@@ -49,7 +49,7 @@ impl Graph {
         roots.iter().map(|root| done[root]).collect()
     }
 
-    fn rebuild(&mut self, e: Expr, done: &HashMap<Expr, Expr>) -> Expr {
+    fn rebuild(&mut self, e: Expr, done: &QuickMap<Expr, Expr>) -> Expr {
         if self.operands(e).all(|operand| done[&operand] == operand) {
             return e;
         }

@@ -28,6 +28,7 @@ mod value;
 use crate::{Diagnostic, Severity, codes};
 use constant::Variability;
 use files::{ItemId, Program, Reader};
+use saltus_expr::hash::QuickMap;
 use saltus_expr::{Expr, Graph, TableId, VarId};
 use saltus_model::{HybridSystem, ModeId, SourceMap, Span};
 use scope::{Declaration, DeclarationId, Scope, ScopeId};
@@ -170,15 +171,15 @@ struct Elaborator<'a> {
     /// Values of instance arguments by scope and place.
     arguments: HashMap<(ScopeId, Span), Elaborated<Value>>,
     /// Values of signals given in their declaration.
-    definitions: HashMap<DeclarationId, Value>,
+    definitions: QuickMap<DeclarationId, Value>,
     /// Variables that are 1 while a mode is active.
-    mode_variables: HashMap<ModeId, VarId>,
+    mode_variables: QuickMap<ModeId, VarId>,
     /// Inputs that an equation defines.
     connected: HashSet<VarId>,
     /// Signals that stand for derivatives read in expressions.
-    derivatives: HashMap<VarId, VarId>,
-    variability: HashMap<Expr, Variability>,
-    constants: HashMap<Expr, Option<f64>>,
+    derivatives: QuickMap<VarId, VarId>,
+    variability: QuickMap<Expr, Variability>,
+    constants: QuickMap<Expr, Option<f64>>,
     /// Parameters that sizes, ranges or tables depend on.
     structural: BTreeSet<VarId>,
     tables: HashMap<table::TableKey, TableId>,
@@ -221,12 +222,12 @@ impl<'a> Elaborator<'a> {
             resolving: vec![],
             calls: HashMap::new(),
             arguments: HashMap::new(),
-            definitions: HashMap::new(),
-            mode_variables: HashMap::new(),
+            definitions: QuickMap::default(),
+            mode_variables: QuickMap::default(),
             connected: HashSet::new(),
-            derivatives: HashMap::new(),
-            variability: HashMap::new(),
-            constants: HashMap::new(),
+            derivatives: QuickMap::default(),
+            variability: QuickMap::default(),
+            constants: QuickMap::default(),
             structural: BTreeSet::new(),
             tables: HashMap::new(),
             csv_tables: HashMap::new(),

@@ -3,11 +3,12 @@
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
+use saltus_expr::hash::QuickMap;
 use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Compiles all blocks of a system.
@@ -22,22 +23,22 @@ pub(crate) struct Builder<'s> {
     pub system: &'s HybridSystem,
     pub graph: Graph,
     pub switches: Vec<Switch>,
-    pub lowered: HashMap<Expr, Expr>,
+    pub lowered: QuickMap<Expr, Expr>,
     /// What smooth expressions stand for.
-    pub origins: HashMap<Expr, Expr>,
-    pub varying: HashMap<Expr, bool>,
-    pub conditions: HashMap<Expr, Expr>,
+    pub origins: QuickMap<Expr, Expr>,
+    pub varying: QuickMap<Expr, bool>,
+    pub conditions: QuickMap<Expr, Expr>,
     atoms: Vec<Atom>,
-    atom_of: HashMap<Expr, AtomId>,
+    atom_of: QuickMap<Expr, AtomId>,
     slots: u32,
     automaton_slots: Vec<u32>,
-    derivative_slots: HashMap<VarId, u32>,
+    derivative_slots: QuickMap<VarId, u32>,
     /// For each signal the slots its definitions read, and the automata that choose among them.
-    definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
+    definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     /// Signals with one definition that is always in force, as written.
-    single_definitions: HashMap<VarId, Expr>,
+    single_definitions: QuickMap<VarId, Expr>,
     /// Definitions of Boolean signals as written.
-    boolean_definitions: HashMap<VarId, Vec<(Option<ModeId>, Expr)>>,
+    boolean_definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
 }
@@ -75,18 +76,18 @@ impl<'s> Builder<'s> {
             system,
             graph: system.graph.clone(),
             switches: Vec::new(),
-            lowered: HashMap::new(),
-            origins: HashMap::new(),
-            varying: HashMap::new(),
-            conditions: HashMap::new(),
+            lowered: QuickMap::default(),
+            origins: QuickMap::default(),
+            varying: QuickMap::default(),
+            conditions: QuickMap::default(),
             atoms: Vec::new(),
-            atom_of: HashMap::new(),
+            atom_of: QuickMap::default(),
             slots: variables + automata,
             automaton_slots: (variables..variables + automata).collect(),
-            derivative_slots: HashMap::new(),
-            definitions: HashMap::new(),
-            single_definitions: HashMap::new(),
-            boolean_definitions: HashMap::new(),
+            derivative_slots: QuickMap::default(),
+            definitions: QuickMap::default(),
+            single_definitions: QuickMap::default(),
+            boolean_definitions: QuickMap::default(),
             programs: Programs::new(),
             rules: Vec::new(),
         };
@@ -266,14 +267,14 @@ impl<'s> Builder<'s> {
     /// One unit for a group of equations whose signals are read inside the group too: inner
     /// references are replaced by the defining expressions, so that the program is self-contained.
     fn grouped(&mut self, group: &[(u32, Expr)]) -> Vec<PlanBlock> {
-        let inner: HashMap<VarId, Expr> = group
+        let inner: QuickMap<VarId, Expr> = group
             .iter()
             .filter(|(slot, _)| {
                 self.system.variables.get(*slot as usize).is_some_and(|v| v.kind == VariableKind::Signal)
             })
             .map(|&(slot, rhs)| (VarId(slot), rhs))
             .collect();
-        let mut memo = HashMap::new();
+        let mut memo = QuickMap::default();
         let mut open = BTreeSet::new();
         let mut resolved = Vec::with_capacity(group.len());
         for &(slot, rhs) in group {
@@ -450,7 +451,7 @@ impl<'s> Builder<'s> {
         for watched in code.invariants.iter().chain(&code.domains).chain(stops) {
             watched.formula.atoms(&mut |a| _ = atoms.insert(a));
         }
-        let by_slot: HashMap<u32, u32> =
+        let by_slot: QuickMap<u32, u32> =
             self.switches.iter().enumerate().map(|(i, s)| (s.slot.0, i as u32)).collect();
         let mut switches = BTreeSet::new();
         let mut slots: Vec<u32> = code.flow.iter().flat_map(|u| u.inputs.iter().copied()).collect();
@@ -555,8 +556,8 @@ fn family_of(name: &str) -> (&str, &str) {
 /// Replaces signals by their definitions; `None` if they depend on themselves.
 fn inline(
     graph: &mut Graph,
-    definitions: &HashMap<VarId, Expr>,
-    memo: &mut HashMap<Expr, Expr>,
+    definitions: &QuickMap<VarId, Expr>,
+    memo: &mut QuickMap<Expr, Expr>,
     open: &mut BTreeSet<VarId>,
     e: Expr,
 ) -> Option<Expr> {

@@ -16,9 +16,10 @@ pub(crate) use lower::{Switch, SwitchKind};
 
 use crate::combination::Combination;
 use crate::gradient::Gradient;
+use saltus_expr::hash::QuickMap;
 use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 /// A quantity whose sign is watched.
@@ -154,7 +155,7 @@ pub(crate) struct Code {
     pub guard_units: Vec<PlanBlock>,
     pub switches: Vec<Switch>,
     /// What smooth expressions stand for, if they do not stand in the system as they are.
-    pub origins: HashMap<Expr, Expr>,
+    pub origins: QuickMap<Expr, Expr>,
     pub rules: Vec<Rule>,
     /// Starting values of parameters, states and memories, by variable.
     pub starts: Vec<Option<Actions>>,
