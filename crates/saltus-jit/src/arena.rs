@@ -1,7 +1,7 @@
 //! The memory of native jets: where each row, lock and table of numbers lives.
 //!
 //! One array of numbers per instance: a copy of the environment, time, the matrix of states, tables
-//! over the order (k and 1 / k), literals, locks, then the rows. Generated code addresses all of it
+//! over the order (k and 1 / k), a sign, literals, locks, then the rows. Generated code addresses all of it
 //! relative to the beginning.
 
 use crate::fused::{Fused, TIME};
@@ -32,6 +32,8 @@ pub(crate) struct Arena {
     pub numbers: usize,
     /// Table of 1 / k.
     pub inverses: usize,
+    /// The place of -0.0, whose only bit is the sign.
+    pub sign: usize,
     pub locks: usize,
     pub homes: Vec<Home>,
     pub size: usize,
@@ -53,7 +55,7 @@ impl Arena {
         let h_scale = time + 1.min(order);
         let states_stride = JetLayout::padded(plan.states.len());
         let states_base = take(span * states_stride);
-        let (numbers, inverses) = (take(span), take(span));
+        let (numbers, inverses, sign) = (take(span), take(span), take(1));
         let literals = take(fused.rows.constants.len());
         let locks = take(fused.rows.locks.len());
         let mut shown = vec![false; fused.rows.rows()];
@@ -79,7 +81,7 @@ impl Arena {
         let homes: Vec<Home> = homes.collect();
         let layout =
             JetLayout { order, states_base, states: plan.states.len(), states_stride, places: Vec::new() };
-        Arena { layout, h_scale, numbers, inverses, locks, homes, size: end, literals }
+        Arena { layout, h_scale, numbers, inverses, sign, locks, homes, size: end, literals }
     }
 
     /// Adds room for `count` numbers.
@@ -121,6 +123,7 @@ impl Arena {
             memory[self.numbers + k] = k as f64;
             memory[self.inverses + k] = 1.0 / k as f64;
         }
+        memory[self.sign] = -0.0;
         let literals = &fused.rows.constants;
         memory[self.literals..self.literals + literals.len()].copy_from_slice(literals);
         memory

@@ -6,7 +6,8 @@
 use crate::JitError;
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{
-    AbiParam, ConstantData, Endianness, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value, types,
+    AbiParam, ConstantData, Endianness, InstBuilder, MemFlagsData, Opcode, SigRef, Signature, Type, Value,
+    types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
@@ -80,6 +81,14 @@ impl<'a, 'f> Emitter<'a, 'f> {
 
     pub fn constant(&mut self, x: f64) -> Value {
         self.ins.ins().f64const(x)
+    }
+
+    /// x y. A constant goes second, where it is an operand of the instruction.
+    pub fn product(&mut self, x: Value, y: Value) -> Value {
+        let definition = self.ins.func.dfg.value_def(x).inst();
+        let is_constant =
+            definition.is_some_and(|inst| self.ins.func.dfg.insts[inst].opcode() == Opcode::F64const);
+        if is_constant { self.ins.ins().fmul(y, x) } else { self.ins.ins().fmul(x, y) }
     }
 
     /// Loads the number at `index` of an array of numbers.

@@ -6,11 +6,11 @@
 //! blocks compute alike are there once.
 
 use crate::JitError;
+use saltus_expr::hash::QuickMap;
 use saltus_expr::jet::recurrence::Lock;
 use saltus_expr::jet::{Degree, JetNode, LockRule, Lowered, Schedule};
 use saltus_expr::{FlowPlan, Op, Reg};
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
@@ -66,6 +66,11 @@ impl Fused {
         Reg(1 + i as u32)
     }
 
+    /// The number that a row is written as in the model, if it is one.
+    pub fn literal(&self, row: Reg) -> Option<f64> {
+        self.rows.constants.get(row.index().checked_sub(self.rows.inputs)?).copied()
+    }
+
     /// True if a row is that of a state.
     pub fn is_state(&self, row: Reg) -> bool {
         (1..=self.states).contains(&row.index())
@@ -80,10 +85,10 @@ impl Fused {
 
 struct Joining {
     fused: Fused,
-    literals: HashMap<u64, Reg>,
-    locks: HashMap<LockRule, Lock>,
+    literals: QuickMap<u64, Reg>,
+    locks: QuickMap<LockRule, Lock>,
     /// The first row of each group that was added.
-    groups: HashMap<Group, Reg>,
+    groups: QuickMap<Group, Reg>,
 }
 
 impl Joining {
@@ -110,7 +115,7 @@ impl Joining {
             }
         }
         let inputs = degrees.len();
-        let (mut constants, mut literals) = (Vec::new(), HashMap::new());
+        let (mut constants, mut literals) = (Vec::new(), QuickMap::default());
         for &constant in schedule.blocks.iter().flat_map(|b| &b.lowered.constants) {
             literals.entry(constant.to_bits()).or_insert_with(|| {
                 constants.push(constant);
@@ -137,7 +142,7 @@ impl Joining {
             derivatives: Vec::new(),
             unchanging: Vec::new(),
         };
-        Joining { fused, literals, locks: HashMap::new(), groups: HashMap::new() }
+        Joining { fused, literals, locks: QuickMap::default(), groups: QuickMap::default() }
     }
 
     fn row(&self, slot: u32) -> Reg {

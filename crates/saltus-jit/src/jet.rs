@@ -10,6 +10,7 @@ use crate::split::Split;
 use crate::unrolled;
 use saltus_expr::FlowPlan;
 use saltus_expr::jet::{JetLayout, Jets};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How the code of a jet is built.
@@ -58,8 +59,10 @@ struct Shared {
     h_scale: usize,
     time_slot: usize,
     state_slots: Vec<u32>,
-    /// Ranges of slots that hold constants the rows depend on.
-    constants: Vec<std::ops::Range<usize>>,
+    /// Ranges of slots whose places are their own: what the plan neither moves nor writes.
+    copied: Vec<Range<usize>>,
+    /// Those of them that hold constants the rows depend on.
+    constants: Vec<Range<usize>>,
     /// The code refers to the tables in here.
     _fused: Fused,
 }
@@ -96,7 +99,8 @@ impl NativeJet {
     /// Compiles the jets of a plan up to an order, in the form that suits its size.
     pub fn compile(plan: &FlowPlan, order: usize) -> Result<NativeJet, JitError> {
         let fused = Fused::new(plan)?;
-        let form = if unrolled_size(&fused, order) <= BEST_UNROLLED { Form::Unrolled } else { Form::Split };
+        let is_small = unrolled_size(&fused, order, BEST_UNROLLED) <= BEST_UNROLLED;
+        let form = if is_small { Form::Unrolled } else { Form::Split };
         NativeJet::assemble(plan, fused, order, form, Effort::Plain)
     }
 
@@ -120,7 +124,8 @@ impl NativeJet {
         let mut assembler = Assembler::new(effort)?;
         let (arena, code, steps) = match form {
             Form::Unrolled => {
-                let (bytes, limit) = (unrolled_size(&fused, order), GREATEST_UNROLLED);
+                let limit = GREATEST_UNROLLED;
+                let bytes = unrolled_size(&fused, order, limit);
                 if bytes > limit {
                     return Err(JitError::TooLarge { bytes, limit });
                 }
@@ -162,7 +167,10 @@ impl NativeJet {
             }
         };
         let state_slots = plan.states.iter().map(|&(state, _)| state).collect();
-        let constants = neighbours(&fused.constant_slots);
+        let places = arena.layout.places.iter().zip(0..);
+        let own = places.filter(|(place, slot)| place.base == *slot).map(|(_, slot)| slot);
+        let copied = neighbours(own.collect());
+        let constants = neighbours(fused.constant_slots.clone());
         let shared = Shared {
             steps,
             layout: arena.layout,
@@ -171,6 +179,7 @@ impl NativeJet {
             h_scale: arena.h_scale,
             time_slot: plan.time_slot as usize,
             state_slots,
+            copied,
             constants,
             _fused: fused,
         };
@@ -194,11 +203,15 @@ impl NativeJet {
     /// Copies the point into memory; true if a constant the rows depend on has changed.
     fn load_point(&mut self, env: &[f64], h_scale: f64) -> bool {
         let (shared, memory) = (&*self.shared, &mut self.memory[..]);
-        let slots = shared.layout.places.len();
-        let env = &env[..slots];
         let same =
             shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]));
-        memory[..slots].copy_from_slice(env);
+        for range in &shared.copied {
+            let (to, from) = (&mut memory[range.clone()], &env[range.clone()]);
+            match (to, from) {
+                ([to], [from]) => *to = *from,
+                (to, from) => to.copy_from_slice(from),
+            }
+        }
         let time = shared.layout.places[shared.time_slot].at(0);
         memory[time] = env[shared.time_slot];
         if shared.layout.order > 0 {
@@ -212,9 +225,9 @@ impl NativeJet {
     }
 }
 
-/// Predicted bytes of unrolled code.
-fn unrolled_size(fused: &Fused, order: usize) -> usize {
-    BYTES_PER_INSTRUCTION * unrolled::instructions(fused, order)
+/// Predicted bytes of unrolled code; some number above `limit` if there are more.
+fn unrolled_size(fused: &Fused, order: usize, limit: usize) -> usize {
+    BYTES_PER_INSTRUCTION * unrolled::instructions(fused, order, limit / BYTES_PER_INSTRUCTION)
 }
 
 /// The memory of instances, once the arena is complete.
@@ -235,11 +248,10 @@ fn same_bits(x: &[f64], y: &[f64]) -> bool {
 }
 
 /// The ranges of neighbouring numbers in a list.
-fn neighbours(slots: &[u32]) -> Vec<std::ops::Range<usize>> {
-    let mut sorted: Vec<usize> = slots.iter().map(|&slot| slot as usize).collect();
-    sorted.sort_unstable();
-    let mut ranges: Vec<std::ops::Range<usize>> = Vec::new();
-    for slot in sorted {
+fn neighbours(mut slots: Vec<u32>) -> Vec<Range<usize>> {
+    slots.sort_unstable();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    for slot in slots.into_iter().map(|slot| slot as usize) {
         match ranges.last_mut() {
             Some(range) if range.end == slot => range.end += 1,
             _ => ranges.push(slot..slot + 1),
@@ -324,7 +336,7 @@ mod tests {
     fn size_of_unrolled_code_is_predicted_within_a_factor_of_one_and_a_half() {
         for (n, order) in [(1, 8), (1, 20), (2, 12)] {
             let plan = ring(n);
-            let predicted = unrolled_size(&Fused::new(&plan).expect("well formed"), order) as f64;
+            let predicted = unrolled_size(&Fused::new(&plan).expect("well formed"), order, usize::MAX) as f64;
             let jet = NativeJet::compile_as(&plan, order, Form::Unrolled, Effort::Plain).expect("compiles");
             let ratio = predicted / jet.code_size() as f64;
             assert!((0.67..1.5).contains(&ratio), "{n} {order}: {predicted} for {}", jet.code_size());

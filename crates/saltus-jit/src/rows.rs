@@ -58,11 +58,28 @@ pub(crate) trait Rows<'a, 'f: 'a> {
         self.emitter().constant(0.0)
     }
 
+    /// k
+    fn order(&mut self) -> Value {
+        let (base, k) = (self.arena().numbers, self.k());
+        self.load(Home { base, stride: 1 }, k)
+    }
+
+    /// 1 / k
+    fn inverse_order(&mut self) -> Value {
+        let (base, k) = (self.arena().inverses, self.k());
+        self.load(Home { base, stride: 1 }, k)
+    }
+
+    /// -x
+    fn negated(&mut self, x: Value) -> Value {
+        self.emitter().ins.ins().fneg(x)
+    }
+
     /// h / k: what makes states of derivatives.
     fn scale(&mut self) -> Value {
-        let (arena, k) = (self.arena(), self.k());
-        let h = self.load(Home { base: arena.h_scale, stride: 0 }, 0);
-        let inverse = self.load(Home { base: arena.inverses, stride: 1 }, k);
+        let base = self.arena().h_scale;
+        let h = self.load(Home { base, stride: 0 }, 0);
+        let inverse = self.inverse_order();
         self.emitter().ins.ins().fmul(h, inverse)
     }
 }
@@ -141,13 +158,11 @@ impl<'a, 'f: 'a, R: Rows<'a, 'f>> Arithmetic for Emission<'_, 'a, 'f, R> {
     }
 
     fn order(&mut self) -> Value {
-        let (base, k) = (self.rows.arena().numbers, self.rows.k());
-        self.rows.load(Home { base, stride: 1 }, k)
+        self.rows.order()
     }
 
     fn inverse_order(&mut self) -> Value {
-        let (base, k) = (self.rows.arena().inverses, self.rows.k());
-        self.rows.load(Home { base, stride: 1 }, k)
+        self.rows.inverse_order()
     }
 
     fn add(&mut self, x: Value, y: Value) -> Value {
@@ -159,11 +174,11 @@ impl<'a, 'f: 'a, R: Rows<'a, 'f>> Arithmetic for Emission<'_, 'a, 'f, R> {
     }
 
     fn mul(&mut self, x: Value, y: Value) -> Value {
-        self.rows.emitter().ins.ins().fmul(x, y)
+        self.rows.emitter().product(x, y)
     }
 
     fn neg(&mut self, x: Value) -> Value {
-        self.rows.emitter().ins.ins().fneg(x)
+        self.rows.negated(x)
     }
 
     fn steer(&mut self, first: Value, x: Option<Value>, y: Option<Value>) -> Value {

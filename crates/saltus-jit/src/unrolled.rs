@@ -1,7 +1,7 @@
 //! Unrolled jets: all orders of all rows in one straight-line function.
 //!
-//! Middle sums of convolutions run on pairs: (a_j, a_(j+1)) times (b_m, b_(m-1)), so that one lane
-//! is the partial sum over even j and the other that over odd j. A pair is packed once and reused.
+//! Middle sums of convolutions run on pairs: (a_j, a_(j+1)) times (b_m, b_(m-1)), so that the
+//! lanes are the two partial sums. A pair is packed once and reused.
 //! Only pairs and the coefficients of the present and the last order are held as values; older
 //! coefficients are read from memory where they are used, which costs nothing as an operand of the
 //! instruction and spares the register allocator values that live for the whole function.
@@ -11,7 +11,7 @@ use crate::arena::{Arena, Home};
 use crate::emit::Emitter;
 use crate::fused::{Fused, TIME};
 use crate::rows::{self, Rows};
-use cranelift_codegen::ir::{InstBuilder, Value, types};
+use cranelift_codegen::ir::{InstBuilder, Value};
 use cranelift_frontend::FunctionBuilder;
 use saltus_expr::Reg;
 use saltus_expr::jet::recurrence::{OldSquareTerms, OldTerms};
@@ -21,12 +21,14 @@ use std::ops::RangeInclusive;
 /// Sums of fewer pairs than this are made of scalars.
 const LEAST_PAIRS: usize = 2;
 
-/// The rows whose older coefficients are read: factors of convolutions.
+/// The rows whose older coefficients are read: factors of convolutions with old terms.
 pub(crate) fn kept_rows(fused: &Fused) -> Vec<bool> {
+    let moves = |row: Reg| fused.rows.degrees[row.index()].reaches(1);
     let mut kept = vec![false; fused.rows.rows()];
     for (row, node) in fused.nodes() {
         let square = node.rule.square(row).map(|a| (a, a));
-        for (a, b) in node.rule.products(row).chain(square) {
+        let factors = node.rule.products(row).chain(square);
+        for (a, b) in factors.filter(|&(a, b)| moves(a) && moves(b)) {
             kept[a.index()] = true;
             kept[b.index()] = true;
         }
@@ -50,6 +52,7 @@ pub(crate) fn emit(
         now: vec![None; fused.rows.rows()],
         last: vec![None; fused.rows.rows()],
         pairs: HashMap::new(),
+        sign: None,
     };
     unrolled.start();
     for k in 1..=arena.layout.order {
@@ -74,6 +77,9 @@ struct Unrolled<'a, 'f> {
     last: Vec<Option<Value>>,
     /// Packed pairs of coefficients of a row.
     pairs: HashMap<(Reg, usize, usize), Value>,
+    /// The number whose only bit is the sign, once it was read: as a constant it would be made anew
+    /// wherever it is used.
+    sign: Option<Value>,
 }
 
 impl<'a, 'f> Unrolled<'a, 'f> {
@@ -145,7 +151,7 @@ impl<'a, 'f> Unrolled<'a, 'f> {
             return pair;
         }
         let (low, high) = (self.coefficient(row, first), self.coefficient(row, second));
-        let vector = self.emitter.ins.ins().scalar_to_vector(types::F64X2, low);
+        let vector = self.emitter.twice(low);
         let pair = self.emitter.ins.ins().insertlane(vector, high, 1);
         self.pairs.insert((row, first, second), pair);
         pair
@@ -169,7 +175,24 @@ impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
         self.k
     }
 
+    fn negated(&mut self, x: Value) -> Value {
+        let Unrolled { emitter, memory, arena, .. } = self;
+        let sign = *self.sign.get_or_insert_with(|| emitter.load(*memory, arena.sign));
+        emitter.ins.ins().bxor(x, sign)
+    }
+
+    fn order(&mut self) -> Value {
+        self.emitter.constant(self.k as f64)
+    }
+
+    fn inverse_order(&mut self) -> Value {
+        self.emitter.constant(1.0 / self.k as f64)
+    }
+
     fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        if let Some(literal) = self.fused.literal(row) {
+            return self.emitter.constant(literal);
+        }
         let held = match self.k - k {
             0 => self.now[row.index()],
             1 => self.last[row.index()],
@@ -200,8 +223,9 @@ impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
     }
 }
 
-/// Predicted number of machine instructions of the unrolled function.
-pub(crate) fn instructions(fused: &Fused, order: usize) -> usize {
+/// Predicted number of machine instructions of the unrolled function; some number above `limit` if
+/// there are more.
+pub(crate) fn instructions(fused: &Fused, order: usize, limit: usize) -> usize {
     let degree = |row: Reg| fused.rows.degrees[row.index()];
     let sum = |terms: &RangeInclusive<usize>| {
         let count = terms.clone().count();
@@ -209,7 +233,11 @@ pub(crate) fn instructions(fused: &Fused, order: usize) -> usize {
         count / 2 * 4 + count % 2 * 3
     };
     let mut total = 3 * fused.rows.nodes.len();
-    for k in 1..=order {
+    // The highest orders have most terms.
+    for k in (1..=order).rev() {
+        if total > limit {
+            break;
+        }
         total += 2 * fused.states;
         for (row, node) in fused.nodes().filter(|&(row, _)| degree(row).reaches(k)) {
             total += 3;
