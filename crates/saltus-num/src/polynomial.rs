@@ -53,18 +53,13 @@ pub fn shift(c: &mut [f64], a: f64) {
     }
 }
 
-/// The sum of the magnitudes of some coefficients: four sums side by side, since each waits for its
+/// The sum of the magnitudes of some coefficients: two sums side by side, since each waits for its
 /// last addition.
 #[inline]
 pub fn magnitude(c: &[f64]) -> f64 {
-    let (fours, rest) = c.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for four in fours {
-        for k in 0..4 {
-            sums[k] += four[k].abs();
-        }
-    }
-    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest.iter().map(|x| x.abs()).sum::<f64>()
+    let (pairs, rest) = c.as_chunks::<2>();
+    let [x, y] = pairs.iter().fold([0.0; 2], |[x, y], [a, b]| [x + a.abs(), y + b.abs()]);
+    (x + y) + rest.first().map_or(0.0, |x| x.abs())
 }
 
 /// Replaces p(s) by p(a s).

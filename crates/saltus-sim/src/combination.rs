@@ -61,8 +61,6 @@ pub(crate) struct Combination {
     pub degree: usize,
     /// Signals, derivatives and atoms, in order.
     pub plan: Arc<FlowPlan>,
-    /// The slot of the first state, if those of the others follow in order.
-    pub states_from: Option<usize>,
     /// How many blocks of the plan are signals and derivatives; the others are atoms.
     pub flow_units: usize,
     /// The atoms and the signals they read, without derivatives.
@@ -254,7 +252,6 @@ fn assemble(
         eager: Vec::new(),
         serves_actions_alone: false,
         composer: None,
-        states_from: neighbours(&plan.states),
         plan: Arc::new(plan),
         uses: 0,
         weight: 1 + operations / SMALL_FLOW,
@@ -331,13 +328,6 @@ fn sort(slots: usize, units: &[&PlanBlock]) -> Result<Vec<PlanBlock>, u32> {
         Some(stuck) => Err(units[stuck].outputs[0]),
         None => Ok(sorted),
     }
-}
-
-/// The slot of the first state, if those of the others follow in order.
-fn neighbours(states: &[(u32, u32)]) -> Option<usize> {
-    let first = states.first()?.0;
-    let follow = (first..).zip(states).all(|(slot, &(state, _))| slot == state);
-    follow.then_some(first as usize)
 }
 
 /// Every state of an active scope needs exactly one derivative.

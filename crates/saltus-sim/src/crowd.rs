@@ -11,32 +11,17 @@ use crate::outlook::Span;
 use crate::report::Ending;
 use crate::runner::Runner;
 use saltus_expr::jet::steady_until;
-use saltus_num::elementary::powi;
 
 /// So many guards are few.
 const FEW: usize = 6;
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
 /// A step without an event makes the next one longer by this.
 const GROWTH: f64 = 1.5;
 /// Weight of the last way to an event in the mean.
 const NEWEST: f64 = 0.125;
 /// Steps may be as long as this many times the mean way to an event.
 const AHEAD: f64 = 2.0;
-
 /// The unit of the coefficients, up to which guards are bounded, in steps as long as that.
 const OUTLOOK: f64 = 4.0;
-
-/// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// It loses less than half of its value.
-    Far,
-    /// It keeps its sign.
-    Steady,
-    /// Nothing is known.
-    Unknown,
-}
 
 /// How far it is worth to look ahead in a crowd.
 #[derive(Clone, Copy, Debug)]
@@ -62,13 +47,9 @@ impl Runner<'_> {
         self.signs.len() > FEW
     }
 
-    /// Fills `earliest` for the jets in force and a step of some length, if there are many guards;
-    /// the step is shortened to the horizon in a crowd.
+    /// Fills `earliest` for the jets in force and a step of some length; the step is shortened to the
+    /// horizon in a crowd.
     pub fn survey_guards(&mut self, length: f64) -> Result<f64, Box<Ending>> {
-        self.earliest.clear();
-        if !self.has_many_guards() {
-            return Ok(length);
-        }
         let Runner { combinations, earliest, signs, outlook, .. } = self;
         let combination = combinations.get_mut(self.current);
         let mut length = length;
@@ -86,26 +67,6 @@ impl Runner<'_> {
             earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }
         Ok(length)
-    }
-
-    /// What the sizes of an atom's coefficients tell about it on a step of some units: up to one,
-    /// terms from order 2 on are at most their sum at 1 times the square; beyond, times the highest
-    /// power.
-    pub fn reach(&self, p: usize, ratio: f64) -> Reach {
-        let combination = self.combination();
-        let [value, slope, bend, rest] = combination.jets.weights(combination.atom_slots[p]);
-        let sign = self.signs[p].now;
-        if sign == 0 || sign != sign_of(value) {
-            return Reach::Unknown;
-        }
-        let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, self.order as i32) };
-        let (change, bend) = (slope * ratio, (bend.abs() + rest) * highest * (1.0 + MARGIN));
-        if change.abs() + bend < 0.5 * value.abs() {
-            return Reach::Far;
-        }
-        let approach = -f64::from(sign) * change;
-        let keeps = approach.max(0.0) + bend < value.abs() * (1.0 - MARGIN);
-        if keeps { Reach::Steady } else { Reach::Unknown }
     }
 
     /// The horizon and the scale of the next step follow from what came of this one.

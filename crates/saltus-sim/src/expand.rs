@@ -5,7 +5,7 @@ use crate::explain;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_solve::certificate::Verdict;
-use saltus_solve::taylor::{StepBound, first_scale};
+use saltus_solve::taylor::first_scale;
 
 /// A step so many times longer than the scale of the coefficients asks for a new scale: small
 /// scales drive high coefficients towards zero and make any step look safe.
@@ -44,8 +44,11 @@ impl Runner<'_> {
     /// Changes to native code when the combination has been expanded often enough.
     fn tier_up(&mut self) {
         let combination = self.combinations.get_mut(self.current);
+        if combination.settled {
+            return;
+        }
         let due = self.options.native_after.is_some_and(|n| combination.uses * combination.weight >= n);
-        if !due || combination.settled {
+        if !due {
             return;
         }
         let started = std::time::Instant::now();
@@ -78,7 +81,8 @@ impl Runner<'_> {
         match self.choose_length(longest)? {
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
-                let length = self.survey_guards(length)?;
+                self.earliest.clear();
+                let length = if self.has_many_guards() { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = match proof {
                     Some((length, Verdict::Proved { .. })) => length.min(asked),
@@ -172,7 +176,7 @@ impl Runner<'_> {
     /// The longest step in units of the scale; NaN if a coefficient is not finite.
     fn step_ratio(&mut self) -> f64 {
         let combination = self.combinations.get(self.current);
-        let mut bound = StepBound::new(self.order);
+        let mut bound = self.bound;
         bound.states(combination.jets.states(), combination.degree, self.tolerance);
         for &slot in &combination.unbounded {
             let [a, b, c, d] =

@@ -1,10 +1,11 @@
 //! Guards on the polynomial in force: their own polynomials, and the places where these are zero.
 
-use crate::compile::SwitchKind;
-use crate::crowd::Reach;
+use crate::combination::Combination;
+use crate::compile::{Signs, SwitchKind};
 use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
 
@@ -15,6 +16,20 @@ const TOGETHER: usize = 4;
 const BEHIND: f64 = 1.0625;
 /// But a step is not shortened to less than this share.
 const SHORTEST_SHARE: f64 = 1.0 / 64.0;
+
+/// Covers the rounding of the few operations of a bound, many times over.
+const MARGIN: f64 = 1e-12;
+
+/// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    /// It loses less than half of its value.
+    Far,
+    /// It keeps its sign.
+    Steady,
+    /// Nothing is known.
+    Unknown,
+}
 
 /// Polynomials of the active atoms over the segment where they do not come from the jets.
 #[derive(Debug, Default)]
@@ -62,11 +77,10 @@ impl Runner<'_> {
             self.end_roots(0.0);
             return;
         }
-        if self.signs.is_empty() && self.combination().switches.is_empty() {
-            self.segment.is_far = true;
+        let many = self.given.length == 0 && self.has_many_guards();
+        if self.given.length == 0 && !many && self.keeps_all_signs(ratio) {
             return;
         }
-        let many = self.given.length == 0 && self.has_many_guards();
         let mut candidates = self.candidates(ratio);
         if candidates.is_empty() && self.combination().switches.is_empty() {
             self.buffers.candidates = candidates;
@@ -115,16 +129,32 @@ impl Runner<'_> {
             candidates.extend(atoms.filter(|&p| earliest[p as usize] <= ratio));
             candidates.sort_by(|&p, &q| earliest[p as usize].total_cmp(&earliest[q as usize]));
         } else {
-            self.segment.is_far = true;
-            for p in atoms {
-                let reach = self.reach(p as usize, ratio);
-                self.segment.is_far &= reach == Reach::Far;
-                if reach == Reach::Unknown {
-                    candidates.push(p);
+            let combination = self.combinations.get(self.current);
+            let powers = greatest_powers(ratio, self.order);
+            let near =
+                |&p: &u32| combination.reach(p as usize, self.signs[p as usize], powers) == Reach::Unknown;
+            candidates.extend(atoms.filter(near));
+        }
+        candidates
+    }
+
+    /// True if a few guards keep the signs they have on the step, and there are no switches; tells the
+    /// segment how far the guards are.
+    fn keeps_all_signs(&mut self, ratio: f64) -> bool {
+        let combination = self.combinations.get(self.current);
+        let mut is_far = true;
+        if !self.signs.is_empty() {
+            let powers = greatest_powers(ratio, self.order);
+            for (p, &signs) in self.signs.iter().enumerate() {
+                match combination.reach(p, signs, powers) {
+                    Reach::Far => {}
+                    Reach::Steady => is_far = false,
+                    Reach::Unknown => return false,
                 }
             }
         }
-        candidates
+        self.segment.is_far = is_far;
+        combination.switches.is_empty()
     }
 
     /// True if the polynomial of an atom is there.
@@ -284,6 +314,32 @@ impl Runner<'_> {
             self.buffers.roots = found;
         }
     }
+}
+
+impl Combination {
+    /// What value, slope and the sizes of the other coefficients tell about an atom with these signs,
+    /// on a step with these powers.
+    #[inline]
+    fn reach(&self, p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
+        let [value, slope, rest] = self.jets.spread(self.atom_slots[p]);
+        let sign = f64::from(signs.now);
+        // Not positive if the value contradicts the sign.
+        let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);
+        if change.abs() + bend < 0.5 * size {
+            Reach::Far
+        } else if (-sign * change).max(0.0) + bend < size * (1.0 - MARGIN) {
+            Reach::Steady
+        } else {
+            Reach::Unknown
+        }
+    }
+}
+
+/// The greatest powers of a place on a step of some units: of order 1, and of any order above. Up to
+/// one that is the square, beyond the highest power.
+fn greatest_powers(ratio: f64, order: usize) -> [f64; 2] {
+    let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, order as i32) };
+    [ratio, highest * (1.0 + MARGIN)]
 }
 
 /// The best place to stop at a root: its estimate, or as little before it as the computed value

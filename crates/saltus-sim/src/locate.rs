@@ -393,13 +393,9 @@ impl Runner<'_> {
         let coefficients = coefficients(&self.segment, combination);
         self.segment.evaluate(coefficients, s, &mut self.scratch);
         let states = &combination.plan.states;
-        match combination.states_from.and_then(|first| self.env.get_mut(first..first + states.len())) {
-            Some(together) => together.copy_from_slice(&self.scratch[..states.len()]),
-            None => {
-                for (&(slot, _), &value) in states.iter().zip(&self.scratch) {
-                    self.env[slot as usize] = value;
-                }
-            }
+        // One by one: a copy of several at once may have to wait until they have left for the cache.
+        for (&(slot, _), &value) in states.iter().zip(&self.scratch) {
+            self.env[slot as usize] = value;
         }
     }
 

@@ -29,7 +29,7 @@ use crate::zeno::ZenoWatch;
 use saltus_model::{HybridSystem, ModeId, Span, VariableKind};
 use saltus_num::roots::RootFinder;
 use saltus_num::sturm::SturmChain;
-use saltus_solve::taylor::{Tolerance, order_for};
+use saltus_solve::taylor::{StepBound, Tolerance, order_for};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,6 +53,8 @@ pub(crate) struct Runner<'s> {
     pub until: f64,
     pub tolerance: Tolerance,
     pub order: usize,
+    /// A bound of steps that knows nothing yet.
+    pub bound: StepBound,
     pub combinations: Combinations,
     /// Index of the combination in force.
     pub current: usize,
@@ -227,6 +229,7 @@ impl<'s> Runner<'s> {
             stepper: Stepper::new(&options, tolerance, &code),
             tolerance,
             order,
+            bound: StepBound::new(order),
             combinations,
             current: 0,
             env: vec![0.0; code.slots],

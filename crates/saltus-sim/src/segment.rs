@@ -120,9 +120,26 @@ pub(crate) fn horner<const N: usize>(
     std::array::from_fn(|i| odd[i] * s + even[i])
 }
 
-/// The same for some fours of polynomials that are all there are.
+/// The same for some fours of polynomials that are all there are, compiled for the widest vectors of the
+/// machine; the numbers do not depend on them.
 #[inline]
 fn horner_of_fours<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
+            horner_of_rows(rows, orders, s)
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(rows, orders, s) };
+        }
+    }
+    horner_of_rows(rows, orders, s)
+}
+
+#[inline(always)]
+fn horner_of_rows<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
     let rows = &rows.as_chunks::<4>().0.as_chunks::<FOURS>().0[..orders];
     let square = s * s;
     let (pairs, last) = rows.as_chunks::<2>();

@@ -161,22 +161,36 @@ pub trait Jets {
 
     /// The coefficients of order 0, 1 and 2 of a slot, and the sum of the magnitudes of the others.
     fn weights(&self, slot: u32) -> [f64; 4] {
-        let place = self.layout().places[slot as usize];
-        let arena = &self.arena()[place.at(0)..];
-        let count = place.degree.bound().map_or(self.order(), |d| d.min(self.order())) + 1;
-        let stride = place.stride.max(1) as usize;
-        if let (1, &[value, slope, bend, ref others @ ..]) = (stride, &arena[..count]) {
-            return [value, slope, bend, magnitude(others)];
-        }
-        let at = |k: usize| if k < count { arena[k * stride] } else { 0.0 };
-        let others = arena.get(3 * stride..).filter(|_| count > 3).unwrap_or_default();
-        let rest = count.saturating_sub(3);
-        let sum = match stride {
-            2 => even_magnitude(&others[..others.len().min(2 * rest)]),
-            _ => others.iter().step_by(stride).take(rest).map(|c| c.abs()).sum(),
-        };
-        [at(0), at(1), at(2), sum]
+        let ([value, slope, bend], rest) = first_and_rest(self, slot);
+        [value, slope, bend, rest]
     }
+
+    /// The coefficients of order 0 and 1 of a slot, and the sum of the magnitudes of the others.
+    fn spread(&self, slot: u32) -> [f64; 3] {
+        let ([value, slope], rest) = first_and_rest(self, slot);
+        [value, slope, rest]
+    }
+}
+
+/// The first coefficients of a slot, and the sum of the magnitudes of the others.
+#[inline(always)]
+fn first_and_rest<const N: usize>(jets: &(impl Jets + ?Sized), slot: u32) -> ([f64; N], f64) {
+    let layout = jets.layout();
+    let place = layout.places[slot as usize];
+    let arena = &jets.arena()[place.at(0)..];
+    let count = place.degree.bound().map_or(layout.order, |d| d.min(layout.order)) + 1;
+    let stride = place.stride.max(1) as usize;
+    if let (1, Some((&first, others))) = (stride, arena[..count].split_first_chunk()) {
+        return (first, magnitude(others));
+    }
+    let first = std::array::from_fn(|k| if k < count { arena[k * stride] } else { 0.0 });
+    let others = arena.get(N * stride..).filter(|_| count > N).unwrap_or_default();
+    let rest = count.saturating_sub(N);
+    let sum = match stride {
+        2 => even_magnitude(&others[..others.len().min(2 * rest)]),
+        _ => others.iter().step_by(stride).take(rest).map(|c| c.abs()).sum(),
+    };
+    (first, sum)
 }
 
 /// The sum of the magnitudes of every other number, from the first on.
