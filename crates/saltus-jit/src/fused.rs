@@ -26,6 +26,8 @@ pub(crate) struct Fused {
     pub slot_rows: Vec<Option<Reg>>,
     /// The row of each state's derivative.
     pub derivatives: Vec<Reg>,
+    /// For each block of the plan the rows that its lowered rows have become.
+    pub block_rows: Vec<Vec<Reg>>,
     /// True for rows made of literals and constant slots alone. (A locked row, like the sign of a
     /// state, is of degree 0 too, but is another number at every point.)
     pub unchanging: Vec<bool>,
@@ -41,10 +43,11 @@ impl Fused {
         let mut joining = Joining::new(plan, &schedule);
         for (block, scheduled) in plan.blocks.iter().zip(&schedule.blocks) {
             let inputs: Vec<Reg> = block.inputs.iter().map(|&slot| joining.row(slot)).collect();
-            let outputs = joining.append(&scheduled.lowered, &inputs);
-            for (&slot, row) in block.outputs.iter().zip(outputs) {
-                joining.fused.slot_rows[slot as usize] = Some(row);
+            let rows = joining.append(&scheduled.lowered, &inputs);
+            for (&slot, output) in block.outputs.iter().zip(&scheduled.lowered.outputs) {
+                joining.fused.slot_rows[slot as usize] = Some(rows[output.index()]);
             }
+            joining.fused.block_rows.push(rows);
         }
         let derivatives = plan.states.iter().map(|&(_, slot)| joining.row(slot)).collect();
         joining.fused.derivatives = derivatives;
@@ -140,6 +143,7 @@ impl Joining {
             constant_slots,
             slot_rows,
             derivatives: Vec::new(),
+            block_rows: Vec::new(),
             unchanging: Vec::new(),
         };
         Joining { fused, literals, locks: QuickMap::default(), groups: QuickMap::default() }
@@ -149,7 +153,7 @@ impl Joining {
         self.fused.slot_rows[slot as usize].expect("a checked plan writes before it reads")
     }
 
-    /// Adds the nodes of a block that are not there yet; returns the rows of its outputs.
+    /// Adds the nodes of a block that are not there yet; returns what its rows have become.
     fn append(&mut self, block: &Lowered, inputs: &[Reg]) -> Vec<Reg> {
         let tables = self.fused.rows.tables.len() as u32;
         self.fused.rows.tables.extend(block.tables.iter().cloned());
@@ -160,7 +164,7 @@ impl Joining {
             let first = self.rows_of(group.clone());
             row_of.extend((0..group.len() as u32).map(|i| Reg(first.0 + i)));
         }
-        block.outputs.iter().map(|r| row_of[r.index()]).collect()
+        row_of
     }
 
     /// The first row of a group, which is added if it is new.

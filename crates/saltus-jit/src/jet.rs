@@ -1,7 +1,7 @@
 //! Native jets: the choice of form, the instance with its memory, and the order loop.
 
 use crate::JitError;
-use crate::arena::Arena;
+use crate::arena::{Arena, Home};
 use crate::code::{Assembler, Code, Effort};
 use crate::emit::{addressable, pointer_type};
 use crate::fused::Fused;
@@ -9,7 +9,7 @@ use crate::kernel::{Kernels, OldTerms};
 use crate::split::Split;
 use crate::unrolled;
 use saltus_expr::FlowPlan;
-use saltus_expr::jet::{JetLayout, Jets};
+use saltus_expr::jet::{JetLayout, Jets, Place, RowPlace};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -63,8 +63,10 @@ struct Shared {
     copied: Vec<Range<usize>>,
     /// Those of them that hold constants the rows depend on.
     constants: Vec<Range<usize>>,
+    /// Where the rows are, of those whose coefficients are kept.
+    places: Vec<Option<RowPlace>>,
     /// The code refers to the tables in here.
-    _fused: Fused,
+    fused: Fused,
 }
 
 /// The jets of a plan in native code; the same results as a
@@ -122,7 +124,7 @@ impl NativeJet {
         effort: Effort,
     ) -> Result<NativeJet, JitError> {
         let mut assembler = Assembler::new(effort)?;
-        let (arena, code, steps) = match form {
+        let (memory, code, steps) = match form {
             Form::Unrolled => {
                 let limit = GREATEST_UNROLLED;
                 let bytes = unrolled_size(&fused, order, limit);
@@ -138,7 +140,7 @@ impl NativeJet {
                 let code = assembler.finish()?;
                 // SAFETY: the function was assembled with exactly this signature.
                 let function = unsafe { std::mem::transmute::<*const u8, Unrolled>(code.address(function)) };
-                (Memory::of(&arena, &fused), code, Steps::Unrolled(function))
+                (Memory::of(&arena, &fused, &[]), code, Steps::Unrolled(function))
             }
             Form::Split => {
                 let split = Split::new(plan, &fused, order)?;
@@ -158,7 +160,7 @@ impl NativeJet {
                             .collect::<Vec<Body>>(),
                     )
                 };
-                let memory = Memory::of(&split.arena, &fused);
+                let memory = Memory::of(&split.arena, &fused, &split.duties);
                 let kernels = Kernels::detect();
                 let body = |k: usize| bodies[k.min(bodies.len()) - 1];
                 let orders = (1..=order).map(|k| (split.old_terms(&kernels, k), body(k))).collect();
@@ -167,21 +169,22 @@ impl NativeJet {
             }
         };
         let state_slots = plan.states.iter().map(|&(state, _)| state).collect();
-        let places = arena.layout.places.iter().zip(0..);
+        let places = memory.layout.places.iter().zip(0..);
         let own = places.filter(|(place, slot)| place.base == *slot).map(|(_, slot)| slot);
         let copied = neighbours(own.collect());
         let constants = neighbours(fused.constant_slots.clone());
         let shared = Shared {
             steps,
-            layout: arena.layout,
+            layout: memory.layout,
             code,
-            fresh: arena.fresh,
-            h_scale: arena.h_scale,
+            fresh: memory.fresh,
+            h_scale: memory.h_scale,
+            places: memory.places,
             time_slot: plan.time_slot as usize,
             state_slots,
             copied,
             constants,
-            _fused: fused,
+            fused,
         };
         let memory = shared.fresh.clone();
         Ok(NativeJet { shared: Arc::new(shared), memory, prepared: false })
@@ -235,11 +238,26 @@ struct Memory {
     layout: JetLayout,
     fresh: Vec<f64>,
     h_scale: usize,
+    places: Vec<Option<RowPlace>>,
 }
 
 impl Memory {
-    fn of(arena: &Arena, fused: &Fused) -> Memory {
-        Memory { layout: arena.layout.clone(), fresh: arena.fresh(fused), h_scale: arena.h_scale }
+    /// `lanes` are the places of rows in arrays of factors, if there are such.
+    fn of(arena: &Arena, fused: &Fused, lanes: &[Vec<Home>]) -> Memory {
+        let place = |row: usize| {
+            let degree = fused.rows.degrees[row];
+            let own = arena.homes[row];
+            let whole = Some(own).filter(|home| home.stride > 0);
+            let home = whole.or_else(|| lanes.get(row)?.first().copied())?;
+            let others = Place { base: home.base as u32, stride: home.stride as u32, degree };
+            Some(RowPlace { value: own.base as u32, others })
+        };
+        Memory {
+            layout: arena.layout.clone(),
+            fresh: arena.fresh(fused),
+            h_scale: arena.h_scale,
+            places: (0..fused.rows.rows()).map(place).collect(),
+        }
     }
 }
 
@@ -301,6 +319,10 @@ impl Jets for NativeJet {
 
     fn arena(&self) -> &[f64] {
         &self.memory
+    }
+
+    fn row_place(&self, block: usize, row: usize) -> Option<RowPlace> {
+        self.shared.places[self.shared.fused.block_rows[block][row].index()]
     }
 }
 

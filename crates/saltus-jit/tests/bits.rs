@@ -2,10 +2,10 @@
 //!
 //! `SALTUS_CASES` sets the number of cases (2,000 if unset), `SALTUS_SEED` the first seed.
 
-use saltus_expr::jet::{JetMachine, Jets};
+use saltus_expr::jet::{JetMachine, Jets, RowPlace, Schedule};
 use saltus_expr::{
-    Binary, Expr, Extrapolation, FlowPlan, Graph, Interpolation, Node, PlanBlock, Program, Programs, Sort,
-    Table, Unary, VarId,
+    Binary, Expr, Extrapolation, FlowPlan, Graph, Interpolation, Node, PlanBlock, Program, Programs, Reg,
+    Sort, Table, Unary, VarId,
 };
 use saltus_jit::{Effort, Form, JitError, NativeJet, NativePlan, NativeProgram};
 
@@ -236,10 +236,45 @@ fn assert_same_jets(plan: &FlowPlan, known: usize, random: &mut Random, order: u
                 let pairs = machine.states().order(k).iter().zip(native.states().order(k));
                 assert!(pairs.into_iter().all(|(x, y)| bits(*x) == bits(*y)), "seed {seed} order {k}");
             }
+            assert_same_rows(plan, &machine, &native, &format!("seed {seed} {form:?}"));
             compared += 1;
         }
     }
     compared
+}
+
+/// Rows whose coefficients native code keeps are those of the machine, and the factors of products of
+/// which both change are kept.
+fn assert_same_rows(plan: &FlowPlan, machine: &JetMachine, native: &NativeJet, what: &str) {
+    let schedule = Schedule::new(plan);
+    for (block, scheduled) in schedule.blocks.iter().enumerate() {
+        let lowered = &scheduled.lowered;
+        let moves = |row: Reg| !lowered.degrees[row.index()].is_constant();
+        let own = lowered.first_node()..lowered.rows();
+        for row in own.clone() {
+            let (Some(expected), Some(found)) = (machine.row_place(block, row), native.row_place(block, row))
+            else {
+                continue;
+            };
+            let first = usize::from(!lowered.starts[row]);
+            let last = expected.others.degree.bound().map_or(machine.order(), |d| d.min(machine.order()));
+            let at =
+                |place: RowPlace, k: usize| if k == 0 { place.value as usize } else { place.others.at(k) };
+            for k in first..=last {
+                let (x, y) = (machine.arena()[at(expected, k)], native.arena()[at(found, k)]);
+                assert_eq!(bits(x), bits(y), "{what} block {block} row {row} order {k}: {x} {y}");
+            }
+        }
+        for (i, node) in lowered.nodes.iter().enumerate() {
+            let row = Reg((lowered.first_node() + i) as u32);
+            let square = node.rule.square(row).map(|a| (a, a));
+            for (a, b) in node.rule.products(row).chain(square).filter(|&(a, b)| moves(a) && moves(b)) {
+                for factor in [a, b].map(Reg::index).into_iter().filter(|row| own.contains(row)) {
+                    assert!(native.row_place(block, factor).is_some(), "{what} block {block} row {factor}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -8,3 +8,4 @@ pub mod roots;
 mod rounding;
 pub mod sturm;
 mod twofold;
+pub mod zones;

@@ -17,7 +17,7 @@
 //! those, divided by the slope, to the brackets.
 
 use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
-use crate::polynomial::{Evaluation, evaluate_with_magnitude, magnitude};
+use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude, magnitude};
 
 /// Half the distance from 1 to the next number.
 const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
@@ -530,6 +530,28 @@ impl RootFinder {
             }
         }
     }
+}
+
+/// The best place to stop before a change of sign at about `at`: there, or as little before it as the
+/// computed value needs to have the sign it had before, but not before `lo`.
+///
+/// ```
+/// use saltus_num::roots::{Sign, near_side};
+/// assert_eq!(near_side(&[1.0, -2.0], 0.5, 0.25, Sign::Positive), 0.5);
+/// assert!(near_side(&[1.0, -3.0], 1.0 / 3.0, 0.25, Sign::Positive) <= 1.0 / 3.0);
+/// ```
+pub fn near_side(c: &[f64], at: f64, lo: f64, before: Sign) -> f64 {
+    let mut place = at;
+    let mut back = f64::EPSILON * place.abs();
+    while place > lo {
+        let value = evaluate(c, place);
+        if value == 0.0 || Sign::of(value) == before {
+            return place;
+        }
+        place -= back;
+        back *= 2.0;
+    }
+    lo
 }
 
 impl Root {

@@ -1,7 +1,7 @@
 //! Certified steps: what the proof says overrules what the computed polynomials say.
 //!
 //! A step is as long as it can be proved, see [`saltus_solve::certificate`]. Within it a guard has a
-//! root where the proof has a bracket with a change of sign, and nowhere else. A bracket without one
+//! root where the proof has a bracket with a change of sign, and nowhere else: zeros are not looked for. A bracket without one
 //! is a possible tangency: it is reported, and passed. A step of which nothing can be proved is made
 //! like any other and counted.
 
@@ -22,8 +22,8 @@ const DOUBTS: usize = 100;
 #[derive(Default)]
 pub(crate) struct Proofs {
     pub certificate: Certificate,
-    /// The prover, and the combination it is for.
-    certifier: Option<(usize, Certifier)>,
+    /// The prover, and the combination it is for, with native code or without.
+    certifier: Option<Box<((usize, bool), Certifier)>>,
     watches: Vec<Watch>,
     /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
     /// steps grow until it is seen again.
@@ -36,43 +36,52 @@ impl Proofs {
         self.certifier.as_ref().map_or(f64::INFINITY, |c| c.1.longest()).max(2.0 * self.unproved)
     }
 
+    /// A proved length cut to what was asked, but not within the bracket of a change.
+    pub fn cut(&self, length: f64, asked: f64) -> f64 {
+        let brackets = self.certifier.as_ref().map_or(&[][..], |c| c.1.brackets());
+        let ends = brackets.iter().filter(|b| b.t_lo <= asked).filter_map(|b| b.t_hi);
+        ends.fold(length.min(asked), f64::max)
+    }
+
     /// The flow has jumped.
     pub fn reset(&mut self) {
-        if let Some((_, certifier)) = &mut self.certifier {
-            certifier.reset();
+        if let Some(prover) = &mut self.certifier {
+            prover.1.reset();
         }
     }
 }
 
 impl Runner<'_> {
     /// Proves as much of a step as can be: the length of what comes of it. The verdict is kept for
-    /// [`Runner::overrule_roots`].
+    /// [`Runner::take_proved_roots`].
     pub fn prove_step(&mut self, length: f64) -> (f64, Verdict) {
         let mut proofs = std::mem::take(&mut self.proofs);
         self.watch_atoms(&mut proofs.watches);
         let combination = self.combinations.get(self.current);
-        if proofs.certifier.as_ref().is_none_or(|c| c.0 != self.current) {
-            let certifier = Certifier::new(&combination.whole_plan(), self.order, &combination.atom_slots);
-            proofs.certifier = Some((self.current, certifier));
+        let jets = combination.jets.as_ref();
+        let key = (self.current, combination.settled);
+        if proofs.certifier.as_ref().is_none_or(|c| c.0 != key) {
+            let certifier =
+                Certifier::new(&combination.plan, jets, &combination.atom_slots, &combination.crowd);
+            proofs.certifier = Some(Box::new((key, certifier)));
         }
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
         let request = Request {
             env: &self.env,
-            states: combination.jets.states(),
+            jets,
             scale: self.scale,
             h: length,
             resolution: self.resolution(length),
             local,
         };
         let verdict = match &mut proofs.certifier {
-            Some((_, certifier)) => certifier.certify(request, &proofs.watches),
+            Some(prover) => prover.1.certify(request, &proofs.watches),
             None => Verdict::Uncertain { h: length, obstacle: None },
         };
         // Time must advance by something that a number can tell.
         let least = (2.0 * proofs.unproved).max(4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
         let (length, verdict) = match verdict {
             Verdict::Proved { h } if h >= least => (h, verdict),
-            Verdict::Event { t_hi, .. } if t_hi > 0.0 => (t_hi.max(least), verdict),
             Verdict::Possible { t_clear, hc, .. } if t_clear < hc && hc >= least => {
                 (t_clear.max(least), verdict)
             }
@@ -105,7 +114,13 @@ impl Runner<'_> {
         watches.clear();
         for p in 0..self.signs.len() {
             let now = self.signs[p].now;
-            if self.combination().in_bank(p).is_some() && self.earliest[p] > 0.0 {
+            let combination = self.combination();
+            let value = || combination.jets.coefficient(combination.atom_slots[p], 0);
+            let is_steady = match combination.in_bank(p) {
+                Some(_) => self.earliest[p] > 0.0,
+                None => now != 0 && now == sign_of(value()),
+            };
+            if is_steady {
                 watches.push(Watch { sign: Sign::of(f64::from(now)), from_zero: false });
                 continue;
             }
@@ -118,44 +133,40 @@ impl Runner<'_> {
         }
     }
 
-    /// Replaces the roots on the segment by those that are proved.
-    pub fn overrule_roots(&mut self, verdict: Verdict) {
+    /// The roots on the segment are those that are proved, if the step is.
+    pub fn take_proved_roots(&mut self, verdict: Verdict, ratio: f64) {
         let (origin, h, end) = (self.segment.origin, self.segment.h, self.segment.end);
         let certificate = &mut self.proofs.certificate;
         if let Verdict::Uncertain { obstacle, .. } = verdict {
             certificate.unproved_steps += 1;
             let what = obstacle.map_or_else(|| "the enclosure does not close".into(), |o| o.to_string());
             certificate.doubt(Doubt { from: origin, to: origin + end * h, what });
+            self.find_roots(ratio);
             return;
         }
         certificate.proved_steps += 1;
-        certificate.proved_time += end * h;
-        let Some((_, certifier)) = &self.proofs.certifier else { return };
-        let computed = std::mem::take(&mut self.segment.roots);
-        let is_start = |r: &&StepRoot| r.hi == 0.0;
-        let is_stair = |r: &&StepRoot| matches!(r.crossing, Crossing::Stair { .. });
-        let mut roots: Vec<StepRoot> =
-            computed.iter().filter(|r| is_start(r) || is_stair(r)).copied().collect();
-        // What overlaps with an event, as far as times can be told apart, happens with it.
-        let (overlap, rounding) = match verdict {
-            Verdict::Event { .. } => (self.resolution(end * h), f64::EPSILON * origin.abs()),
-            _ => (0.0, 0.0),
-        };
-        let (first, last) = (end * h + rounding, end * h + overlap.max(rounding));
-        for bracket in certifier.brackets() {
-            let (p, lo) = (bracket.guard as u32, bracket.t_lo / h);
-            let Some(t_hi) = bracket.t_hi.filter(|&t| bracket.t_lo <= first && t <= last) else { continue };
-            let after = match self.proofs.watches[bracket.guard].sign {
-                Sign::Positive => -1,
-                _ => 1,
-            };
-            let crossing = Crossing::Atom(p, after);
-            let within = |r: &&StepRoot| r.crossing == crossing && r.hi >= lo && r.lo <= t_hi / h;
-            let (stop, exact) = computed.iter().find(within).map_or((lo, f64::NAN), |r| (r.stop, r.exact));
-            roots.push(StepRoot { lo, hi: t_hi / h, stop: stop.clamp(lo, t_hi / h), exact, crossing });
+        self.start_roots();
+        let Some(prover) = self.proofs.certifier.take() else { return };
+        for bracket in prover.1.brackets() {
+            let (p, lo) = (bracket.guard, bracket.t_lo / h);
+            let Some(t_hi) = bracket.t_hi.filter(|_| bracket.changes && lo <= end) else { continue };
+            let (hi, stop) = (t_hi / h, bracket.stop / h);
+            let exact = self.exact_zero(p, self.row_length(p));
+            let crossing = Crossing::Atom(p as u32, bracket.after.value() as i8);
+            self.segment.roots.push(StepRoot { lo, hi, stop: stop.clamp(lo, hi), exact, crossing });
         }
-        roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
-        self.segment.roots = roots;
+        self.proofs.certifier = Some(prover);
+        for k in 0..self.combination().switches.len() {
+            let s = self.combination().switches[k];
+            self.stair_roots(s, ratio);
+        }
+        self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
+        if self.has_many_guards() {
+            self.end_behind_first_root();
+        }
+        self.proofs.certificate.proved_time += self.segment.end * h;
+        self.segment.is_far = true;
+        self.settle_all_signs();
         if let Verdict::Possible { guard, t_lo, t_clear, .. } = verdict {
             let quantity = self.code.atoms[self.combination().atoms[guard].index()].quantity;
             let text = crate::explain::expression(self, quantity);
@@ -163,6 +174,21 @@ impl Runner<'_> {
             let what = format!("possible tangency: `{text}` may touch zero or cross it twice");
             self.note(from, format!("{what} between {from} and {to}; it was passed"));
             self.proofs.certificate.doubt(Doubt { from, to, what });
+        }
+    }
+}
+
+impl Runner<'_> {
+    /// Guards that start at zero have the signs they move to.
+    fn start_roots(&mut self) {
+        for (p, watch) in self.proofs.watches.iter().enumerate().filter(|(_, watch)| watch.from_zero) {
+            let after = watch.sign.value() as i8;
+            if self.signs[p].now != 0 && self.signs[p].now != after {
+                let crossing = Crossing::Atom(p as u32, after);
+                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
+            } else {
+                self.signs[p].after = after;
+            }
         }
     }
 }

@@ -499,12 +499,6 @@ impl Combination {
         self.crowd.iter().for_each(|unit| unit.eval(env, scratch));
     }
 
-    /// The plan with all guards in it.
-    pub fn whole_plan(&self) -> FlowPlan {
-        let blocks = self.plan.blocks.iter().chain(&self.crowd).cloned().collect();
-        FlowPlan { blocks, ..(*self.plan).clone() }
-    }
-
     fn watch_block(&mut self, code: &Code, b: u32) {
         let block = &code.blocks[b as usize];
         for &r in &block.rules {

@@ -85,7 +85,7 @@ impl Runner<'_> {
                 let length = if self.has_many_guards() { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = match proof {
-                    Some((length, Verdict::Proved { .. })) => length.min(asked),
+                    Some((length, Verdict::Proved { .. })) => self.proofs.cut(length, asked),
                     Some((length, _)) => length,
                     None => length,
                 };
@@ -95,9 +95,9 @@ impl Runner<'_> {
                 self.begin_segment(unit, length);
                 let ratio = unit * (1.0 / self.scale);
                 self.borrow_states(ratio);
-                self.find_roots(ratio);
-                if let Some((_, verdict)) = proof {
-                    self.overrule_roots(verdict);
+                match proof {
+                    Some((_, verdict)) => self.take_proved_roots(verdict, ratio),
+                    None => self.find_roots(ratio),
                 }
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);

@@ -7,7 +7,7 @@ use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_num::elementary::powi;
 use saltus_num::polynomial;
-use saltus_num::roots::{Root, excludes_zero, sign_after_zero};
+use saltus_num::roots::{Root, excludes_zero, near_side, sign_after_zero};
 
 /// Guards of a crowd that are composed at a time: one vector.
 const TOGETHER: usize = 4;
@@ -116,6 +116,17 @@ impl Runner<'_> {
         }
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         self.settle_all_signs();
+    }
+
+    /// With many guards a step ends behind the first root.
+    pub fn end_behind_first_root(&mut self) {
+        let zeros = self.segment.roots.iter().map(|root| root.hi).filter(|&hi| hi > 0.0);
+        let end = zeros.fold(f64::INFINITY, f64::min);
+        let end = (BEHIND * end).max(SHORTEST_SHARE);
+        if end < self.segment.end {
+            self.segment.end = end;
+            self.segment.roots.retain(|root| root.lo <= end);
+        }
     }
 
     /// The guards that may be zero on the step, of many the earliest first.
@@ -256,14 +267,14 @@ impl Runner<'_> {
         for root in &found {
             let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
             // Behind a touch the guard moves away again, which its rounded slope at the touch may deny.
-            let stop = if root.touch { root.hi } else { near_side(row, root) };
+            let stop = if root.touch { root.hi } else { near_side(row, root.at, root.lo, root.before) };
             self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact, crossing });
         }
         self.buffers.roots = found;
     }
 
     /// The time at which an atom affine in time alone is zero; NaN for other atoms.
-    fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
+    pub fn exact_zero(&mut self, p: usize, length: usize) -> f64 {
         let atom = self.combination().atoms[p].index();
         let code = self.code.clone();
         let Some(quantity) = code.atoms[atom].of_time.as_ref().filter(|_| length == 2) else {
@@ -279,7 +290,7 @@ impl Runner<'_> {
     }
 
     /// Where a stair leaves its cell: upwards at the upper edge, downwards below the lower one.
-    fn stair_roots(&mut self, s: u32, ratio: f64) {
+    pub fn stair_roots(&mut self, s: u32, ratio: f64) {
         let switch = &self.code.switches[s as usize];
         let SwitchKind::Stair(atom, grid) = &switch.kind else { return };
         let index = self.env[switch.slot.index()];
@@ -302,7 +313,7 @@ impl Runner<'_> {
             self.finder.roots(row, &mut found);
             if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
                 let crossing = Crossing::Stair { switch: s, index: target, edge };
-                let stop = near_side(row, root);
+                let stop = near_side(row, root.at, root.lo, root.before);
                 self.segment.roots.push(StepRoot {
                     lo: root.lo,
                     hi: root.hi,
@@ -340,22 +351,6 @@ impl Combination {
 fn greatest_powers(ratio: f64, order: usize) -> [f64; 2] {
     let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, order as i32) };
     [ratio, highest * (1.0 + MARGIN)]
-}
-
-/// The best place to stop at a root: its estimate, or as little before it as the computed value
-/// needs to have the sign it had before.
-fn near_side(c: &[f64], root: &Root) -> f64 {
-    let mut place = root.at;
-    let mut back = f64::EPSILON * place.abs();
-    while place > root.lo {
-        let value = polynomial::evaluate(c, place);
-        if value == 0.0 || sign_of(value) == root.before.value() as i8 {
-            return place;
-        }
-        place -= back;
-        back *= 2.0;
-    }
-    root.lo
 }
 
 pub(crate) fn sign_of(x: f64) -> i8 {

@@ -10,7 +10,7 @@
 use super::lower::Lowered;
 use super::rows::Rows;
 use super::schedule::Schedule;
-use super::{Degree, JetLayout, Jets, Place};
+use super::{Degree, JetLayout, Jets, Place, RowPlace};
 use crate::plan::FlowPlan;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -271,5 +271,14 @@ impl Jets for JetMachine {
 
     fn arena(&self) -> &[f64] {
         &self.arena
+    }
+
+    fn row_place(&self, block: usize, row: usize) -> Option<RowPlace> {
+        self.groups.iter().find_map(|group| {
+            let lane = group.members.iter().position(|&member| member == block)?;
+            let rows = &group.rows;
+            let degree = rows.lowered.degrees[row];
+            Some(Place { base: (rows.row(row) + lane) as u32, stride: rows.lanes as u32, degree }.into())
+        })
     }
 }

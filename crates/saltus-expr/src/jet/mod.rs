@@ -9,12 +9,12 @@
 //! computed; [`Lowered`] is a program rewritten into rows with one recurrence each; [`recurrence`]
 //! defines every recurrence and the order of its operations once, for all evaluators; [`Schedule`]
 //! binds the programs of a plan; [`JetMachine`] evaluates blocks with the same program side by side;
-//! [`Bank`] evaluates those of many functions of the jets that matter.
+//! [`Bank`] evaluates those of many functions of the jets that matter; [`Tube`] proves how far the
+//! flow is from its polynomials.
 //!
 //! Operations that are not smooth (abs, sign, min, max, floor, ceil, mod, select, comparisons,
 //! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
 
-mod ball;
 mod bank;
 mod degree;
 mod lanes;
@@ -24,14 +24,15 @@ mod range;
 pub mod recurrence;
 mod rows;
 mod schedule;
+mod tube;
 
-pub use ball::{Ball, BallJets, Obstacle, ObstacleKind};
 pub use bank::{Bank, Bounds, Courses, Found, steady_until};
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};
 pub use machine::JetMachine;
 pub use schedule::{Schedule, ScheduledBlock};
+pub use tube::{Distance, Obstacle, ObstacleKind, Radii, SlotBound, Tube};
 
 use saltus_num::polynomial::magnitude;
 
@@ -44,6 +45,21 @@ pub struct Place {
     pub stride: u32,
     /// Coefficients above this degree are zero and may have no place.
     pub degree: Degree,
+}
+
+/// Where the coefficients of a row are, that of order 0 possibly apart from the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Position of the coefficient of order 0, which rates do not have.
+    pub value: u32,
+    /// The place of the others.
+    pub others: Place,
+}
+
+impl From<Place> for RowPlace {
+    fn from(place: Place) -> Self {
+        RowPlace { value: place.base, others: place }
+    }
 }
 
 impl Place {
@@ -119,6 +135,10 @@ pub trait Jets {
 
     /// The memory that holds the results.
     fn arena(&self) -> &[f64];
+
+    /// Where the coefficients of a row of a block's lowered program are, if they are kept: at least
+    /// those of factors that change in time are.
+    fn row_place(&self, block: usize, row: usize) -> Option<RowPlace>;
 
     /// Highest order computed.
     fn order(&self) -> usize {

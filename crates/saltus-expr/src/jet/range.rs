@@ -32,21 +32,12 @@ impl Range {
         Range { lo: x, hi: x }
     }
 
-    /// A number and all others up to a distance from it.
-    pub fn around(mid: f64, radius: f64) -> Range {
-        if radius == 0.0 { Range::point(mid) } else { Range { lo: mid - radius, hi: mid + radius }.outward() }
-    }
-
     pub fn of(interval: Interval) -> Range {
         Range { lo: interval.lo(), hi: interval.hi() }
     }
 
     pub fn interval(self) -> Interval {
         Interval::new(self.lo, self.hi)
-    }
-
-    pub fn is_finite(self) -> bool {
-        self.lo.is_finite() && self.hi.is_finite()
     }
 
     pub fn is_point(self) -> bool {
@@ -63,11 +54,6 @@ impl Range {
 
     pub fn mignitude(self) -> f64 {
         if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
-    }
-
-    /// The greatest distance of a number of the range to `x`, rounded up.
-    pub fn distance(self, x: f64) -> f64 {
-        up((self.hi - x).max(x - self.lo).max(0.0))
     }
 
     fn outward(self) -> Range {
@@ -97,11 +83,6 @@ impl Range {
         let (small, large) = (self.mignitude(), self.magnitude());
         let square = Range { lo: small * small, hi: large * large }.outward();
         Range { lo: square.lo.max(0.0), ..square }
-    }
-
-    /// 1 / self for a range without zero.
-    pub fn inverse(self) -> Range {
-        Range { lo: 1.0 / self.hi, hi: 1.0 / self.lo }.outward()
     }
 
     /// The quotient by a range without zero.

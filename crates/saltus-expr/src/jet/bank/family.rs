@@ -1,7 +1,7 @@
 //! Units with the same program side by side, one lane each.
 
-use super::Found;
 use super::bounds::{self, Bounds, GROUP, Group, Registers, steady_group};
+use super::{Found, View};
 use super::{VectorWork, in_widest_vectors};
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
@@ -101,6 +101,18 @@ impl Family {
     /// The positions among the arguments of the bank that a member reads.
     pub fn arguments_of(&self, member: usize) -> impl Iterator<Item = u32> {
         self.inputs.iter().skip(member).step_by(self.members).copied()
+    }
+
+    /// The rows of a chosen member that was composed.
+    pub fn view(&self, member: usize, output: usize) -> View<'_> {
+        View {
+            lowered: &self.lowered,
+            inputs: self.slots[member..].iter().copied().step_by(self.members),
+            memory: &self.memory,
+            lane: self.lanes[member] as usize,
+            lanes: self.lane_count,
+            output: self.lowered.outputs[output].index(),
+        }
     }
 
     pub fn choose_none(&mut self) {

@@ -11,6 +11,7 @@ mod family;
 #[cfg(test)]
 mod tests;
 
+use super::lower::Lowered;
 use super::{Degree, Jets};
 use crate::plan::PlanBlock;
 pub use bounds::{Bounds, steady_until};
@@ -86,6 +87,17 @@ pub struct Found {
     pub value: f64,
     /// A place from 0 to 1 before which it surely keeps the sign of that.
     pub place: f64,
+}
+
+/// The rows of one function: number i of those of a single lane is at `lane + lanes * i`.
+pub(super) struct View<'a> {
+    pub lowered: &'a Arc<Lowered>,
+    /// The slots of the arguments.
+    pub inputs: std::iter::StepBy<std::iter::Copied<std::slice::Iter<'a, u32>>>,
+    pub memory: &'a [f64],
+    pub lane: usize,
+    pub lanes: usize,
+    pub output: usize,
 }
 
 impl Bank {
@@ -267,6 +279,12 @@ impl Bank {
         let (known, rest) = out.split_at_mut(count);
         known.iter_mut().zip(row.iter().step_by(lanes)).for_each(|(to, &from)| *to = from);
         rest.fill(0.0);
+    }
+
+    /// The rows of a chosen function that was composed.
+    pub(super) fn view(&self, function: usize) -> View<'_> {
+        let Function { family, member, output, .. } = self.functions[function];
+        self.families[family as usize].view(member as usize, output as usize)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Small models and an engine that steps them under certificates.
 
-use crate::certificate::{Certifier, Fault, Request, Verdict, Watch};
+use crate::certificate::{Bracket, Certifier, Fault, Request, Verdict, Watch};
 use crate::taylor::{StepBound, Tolerance};
 use saltus_expr::jet::{JetMachine, Jets, Obstacle};
 use saltus_expr::{Expr, FlowPlan, Graph, PlanBlock, Program, Sort, VarId};
@@ -129,7 +129,7 @@ impl Model {
     pub fn run(&mut self, setting: Setting) -> Run {
         let (plan, slots) = (self.plan(), self.guard_slots());
         let mut jets = JetMachine::new(&plan, setting.order);
-        let mut certifier = Certifier::new(&plan, setting.order, &slots);
+        let mut certifier = Certifier::new(&plan, &jets, &slots, &[]);
         certifier.fault = setting.fault;
         let tolerance = Tolerance { relative: setting.tolerance, absolute: setting.tolerance };
         let mut env = vec![0.0; plan.slots];
@@ -151,7 +151,7 @@ impl Model {
             }
             let request = Request {
                 env: &env,
-                states: jets.states(),
+                jets: &jets,
                 scale,
                 h,
                 resolution: setting.resolution,
@@ -165,24 +165,28 @@ impl Model {
                 t,
                 x,
                 h: 0.0,
-                bounds: certifier.bounds().to_vec(),
+                bounds: (0..self.start.len()).map(|i| certifier.state_range(i)).collect(),
                 watches: watches.clone(),
                 bracket: None,
             };
             watches.iter_mut().for_each(|w| w.from_zero = false);
+            let mut happened = false;
             let step = match verdict {
-                Verdict::Proved { h } => {
-                    proof.h = h;
-                    h
-                }
-                Verdict::Event { guard, t_lo, t_hi } => {
-                    proof.h = t_lo;
-                    proof.bracket = Some((guard, t_lo, t_hi));
-                    run.happenings.push(Happening::Event { guard, lo: t + t_lo, hi: t + t_hi });
-                    watches[guard] = Watch { sign: watches[guard].sign.flip(), from_zero: true };
-                    certifier.reset();
-                    t_hi
-                }
+                Verdict::Proved { h } => match certifier.brackets().first() {
+                    Some(&Bracket { guard, t_lo, t_hi: Some(t_hi), .. }) => {
+                        proof.h = t_lo;
+                        proof.bracket = Some((guard, t_lo, t_hi));
+                        run.happenings.push(Happening::Event { guard, lo: t + t_lo, hi: t + t_hi });
+                        watches[guard] = Watch { sign: watches[guard].sign.flip(), from_zero: true };
+                        certifier.reset();
+                        happened = true;
+                        t_hi
+                    }
+                    _ => {
+                        proof.h = h;
+                        h
+                    }
+                },
                 Verdict::Possible { guard, t_lo, t_clear, hc } => {
                     proof.h = t_lo;
                     let step = t_clear.min(hc).max(t_lo);
@@ -192,7 +196,7 @@ impl Model {
                 Verdict::Uncertain { .. } => break,
             };
             run.proofs.push(proof);
-            if setting.stop_at_event && matches!(verdict, Verdict::Event { .. }) {
+            if setting.stop_at_event && happened {
                 t += step;
                 break;
             }

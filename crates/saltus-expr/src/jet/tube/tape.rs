@@ -1,0 +1,158 @@
+//! The rows of all blocks of a plan under one numbering.
+//!
+//! Rows are numbered slots first, then for each block its constants and nodes; an input of a block
+//! is the row it comes from, so nothing is copied between blocks. What the derivatives need is the
+//! *core*; what a watched slot needs beyond it is its *cone*, and can be left until it is asked for.
+
+use crate::graph::Table;
+use crate::jet::recurrence::Rule;
+use crate::jet::{Degree, JetNode, Jets, Lowered, Place, RowPlace, Schedule};
+use crate::plan::FlowPlan;
+use crate::program::{Op, Reg};
+use std::sync::Arc;
+
+/// A row that is computed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    pub row: Reg,
+    pub is: JetNode,
+    /// Position of its block in the plan.
+    pub block: u32,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tape {
+    pub nodes: Vec<Node>,
+    pub degrees: Vec<Degree>,
+    /// True for rows with a coefficient of order 0.
+    pub starts: Vec<bool>,
+    pub tables: Vec<Arc<Table>>,
+    pub constants: Vec<(Reg, f64)>,
+    /// Where the coefficients of each row are, as far as they are kept.
+    pub places: Vec<Option<RowPlace>>,
+    /// The node of each row, `u32::MAX` for slots and constants.
+    node_of_row: Vec<u32>,
+    /// The row of each slot.
+    pub row_of_slot: Vec<Reg>,
+    /// The nodes that derivatives depend on, operands first.
+    pub core: Vec<u32>,
+    /// For each watched slot the nodes it depends on outside the core.
+    pub cones: Vec<Vec<u32>>,
+}
+
+impl Tape {
+    pub fn new(plan: &FlowPlan, jets: &(impl Jets + ?Sized), watched: &[u32]) -> Tape {
+        let schedule = Schedule::new(plan);
+        let mut tape = Tape {
+            degrees: schedule.degrees.clone(),
+            starts: vec![true; plan.slots],
+            places: jets.layout().places.iter().map(|&place| Some(place.into())).collect(),
+            node_of_row: vec![u32::MAX; plan.slots],
+            row_of_slot: (0..plan.slots as u32).map(Reg).collect(),
+            ..Tape::default()
+        };
+        for (position, (block, scheduled)) in plan.blocks.iter().zip(&schedule.blocks).enumerate() {
+            let inputs: Vec<Reg> = block.inputs.iter().map(|&slot| tape.row_of_slot[slot as usize]).collect();
+            let lowered = &scheduled.lowered;
+            let rows = tape.append(lowered, &inputs, position, |row| jets.row_place(position, row));
+            for (&slot, &output) in block.outputs.iter().zip(&lowered.outputs) {
+                tape.row_of_slot[slot as usize] = rows[output.index()];
+            }
+        }
+        let derivatives = plan.states.iter().map(|&(_, rate)| tape.row_of_slot[rate as usize]);
+        tape.core = tape.cone(derivatives, &[]);
+        let cones = watched.iter().map(|&slot| {
+            let row = tape.row_of_slot[slot as usize];
+            tape.cone(std::iter::once(row), &tape.core)
+        });
+        tape.cones = cones.collect();
+        tape
+    }
+
+    /// The rows of one program alone, its inputs first; coefficients of order k are k places apart.
+    pub fn of_program(lowered: &Lowered, span: usize) -> Tape {
+        let mut tape = Tape {
+            degrees: lowered.degrees[..lowered.inputs].to_vec(),
+            starts: vec![true; lowered.inputs],
+            node_of_row: vec![u32::MAX; lowered.inputs],
+            ..Tape::default()
+        };
+        let place = |row: usize| {
+            Some(Place { base: (row * span) as u32, stride: 1, degree: lowered.degrees[row] }.into())
+        };
+        tape.places.extend((0..lowered.inputs).map(place));
+        let inputs: Vec<Reg> = (0..lowered.inputs as u32).map(Reg).collect();
+        tape.append(lowered, &inputs, usize::MAX, place);
+        tape.core = (0..tape.nodes.len() as u32).collect();
+        tape
+    }
+
+    /// Adds the rows of a program whose inputs are known rows; returns which row each has become.
+    fn append(
+        &mut self,
+        lowered: &Lowered,
+        inputs: &[Reg],
+        block: usize,
+        place: impl Fn(usize) -> Option<RowPlace>,
+    ) -> Vec<Reg> {
+        let base = self.degrees.len();
+        let own = (base..base + lowered.rows() - lowered.inputs).map(|row| Reg(row as u32));
+        let rows: Vec<Reg> = inputs.iter().copied().chain(own).collect();
+        let row = |r: Reg| rows[r.index()];
+        let first_table = self.tables.len() as u32;
+        self.tables.extend(lowered.tables.iter().cloned());
+        self.degrees.extend_from_slice(&lowered.degrees[lowered.inputs..]);
+        self.starts.extend_from_slice(&lowered.starts[lowered.inputs..]);
+        self.places.extend((lowered.inputs..lowered.rows()).map(place));
+        let constants = lowered.constants.iter().enumerate();
+        self.constants.extend(constants.map(|(i, &c)| (Reg((base + i) as u32), c)));
+        self.node_of_row.resize(base + lowered.constants.len(), u32::MAX);
+        for (i, node) in lowered.nodes.iter().enumerate() {
+            let is = JetNode {
+                start: node.start.map(|op| with_tables(op.map(row), first_table)),
+                rule: node.rule.map(row, |lock| lock),
+            };
+            self.node_of_row.push(self.nodes.len() as u32);
+            self.nodes.push(Node {
+                row: row(Reg((lowered.first_node() + i) as u32)),
+                is,
+                block: block as u32,
+            });
+        }
+        rows
+    }
+
+    /// The rule of a row, if it is computed.
+    pub fn rule(&self, row: Reg) -> Option<Rule> {
+        self.nodes.get(self.node_of_row[row.index()] as usize).map(|node| node.is.rule)
+    }
+
+    /// The nodes that `roots` depend on, those of `known` left out, in the order of the tape.
+    fn cone(&self, roots: impl Iterator<Item = Reg>, known: &[u32]) -> Vec<u32> {
+        let mut stack: Vec<Reg> = roots.collect();
+        let mut cone = std::collections::BTreeSet::new();
+        while let Some(row) = stack.pop() {
+            let i = self.node_of_row[row.index()];
+            if i == u32::MAX || known.binary_search(&i).is_ok() || !cone.insert(i) {
+                continue;
+            }
+            let JetNode { start, rule } = self.nodes[i as usize].is;
+            stack.extend(start.into_iter().flat_map(Op::operands));
+            let see = |r: Reg| {
+                stack.push(r);
+                r
+            };
+            rule.map(see, |lock| lock);
+        }
+        cone.into_iter().collect()
+    }
+}
+
+/// An operation with the numbers of its tables moved up.
+fn with_tables(op: Op, by: u32) -> Op {
+    match op {
+        Op::Table1(t, a) => Op::Table1(t + by, a),
+        Op::Table2(t, a, b) => Op::Table2(t + by, a, b),
+        other => other,
+    }
+}

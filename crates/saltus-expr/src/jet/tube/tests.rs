@@ -1,0 +1,116 @@
+//! What stands in the way of a proof is named; the rest is tested against exact flows.
+
+use super::*;
+use crate::graph::{Binary, Expr, Graph, Node, Sort, Unary, VarId};
+use crate::jet::JetMachine;
+use crate::plan::PlanBlock;
+use crate::program::Program;
+
+const ORDER: usize = 8;
+
+/// A function of x in the flow of y, x being carried through an interval by x' = 1.
+struct Passage {
+    jets: JetMachine,
+    tube: Tube,
+}
+
+fn passage(make: impl FnOnce(&mut Graph, Expr) -> Expr) -> Passage {
+    let mut g = Graph::new();
+    let x = g.var(VarId(1), Sort::Real);
+    let one = g.real(1.0);
+    let function = make(&mut g, x);
+    let (program, inputs) = Program::new(&g, &[one, function]);
+    let inputs = inputs.iter().map(|v| v.0).collect();
+    let block = PlanBlock { program: program.into(), inputs, outputs: vec![3, 4] };
+    let plan = FlowPlan { blocks: vec![block], states: vec![(1, 3), (2, 4)], time_slot: 0, slots: 5 };
+    let jets = JetMachine::new(&plan, ORDER);
+    Passage { tube: Tube::new(&plan, &jets, &[]), jets }
+}
+
+/// What is in the way if x goes from one value to another.
+fn obstacle(passage: &mut Passage, from: f64, to: f64) -> Option<(&'static str, ObstacleKind)> {
+    let Passage { jets, tube } = passage;
+    let env = [0.0, from, 0.0, 0.0, 0.0];
+    jets.run(&env, to - from);
+    tube.set_point(&env);
+    let found = tube.bound_distance(jets, to - from, to - from, 1e-9);
+    found.err().map(|obstacle| (obstacle.function, obstacle.kind))
+}
+
+#[test]
+fn functions_that_may_leave_their_domain_are_named() {
+    use ObstacleKind::{Domain, Switch};
+    let unary = |op| move |g: &mut Graph, x| g.intern(Node::Unary(op, x));
+    for (op, name, from, inside, outside) in [
+        (Unary::Log, "log", 0.1, 0.2, -0.1),
+        (Unary::Asin, "asin", 0.5, 0.6, 1.01),
+        (Unary::Acosh, "acosh", 1.5, 1.4, 0.9),
+        (Unary::Tan, "tan", 0.5, 0.6, 1.6),
+    ] {
+        let mut passage = passage(unary(op));
+        assert_eq!(obstacle(&mut passage, from, inside), None, "{name}");
+        assert_eq!(obstacle(&mut passage, from, outside), Some((name, Domain)));
+    }
+    let mut root = passage(unary(Unary::Sqrt));
+    assert_eq!(obstacle(&mut root, 0.5, 0.6), None);
+    assert_eq!(obstacle(&mut root, 0.5, -0.1), Some(("sqrt", Domain)));
+    let mut quotient = passage(|g, x| {
+        let one = g.real(1.0);
+        g.intern(Node::Binary(Binary::Div, one, x))
+    });
+    assert_eq!(obstacle(&mut quotient, 1.0, 1.2), None);
+    assert_eq!(obstacle(&mut quotient, 1.0, -0.5), Some(("division", Domain)));
+    let mut size = passage(unary(Unary::Abs));
+    assert_eq!(obstacle(&mut size, 1.0, 2.0), None);
+    assert_eq!(obstacle(&mut size, 1.0, -0.5), Some(("abs", Switch)));
+    let mut stairs = passage(|g, x| {
+        let floor = g.intern(Node::Unary(Unary::Floor, x));
+        g.intern(Node::Binary(Binary::Mul, floor, x))
+    });
+    assert_eq!(obstacle(&mut stairs, 1.5, 1.9), None);
+    assert_eq!(obstacle(&mut stairs, 1.5, 2.1), Some(("floor", Switch)));
+}
+
+#[test]
+fn a_branch_that_is_surely_not_taken_does_not_count() {
+    let mut passage = passage(|g, x| {
+        let zero = g.real(0.0);
+        let positive = g.intern(Node::Binary(Binary::Lt, zero, x));
+        let root = g.intern(Node::Unary(Unary::Sqrt, x));
+        let minus = g.intern(Node::Unary(Unary::Neg, x));
+        g.intern(Node::Select(positive, root, minus))
+    });
+    assert_eq!(obstacle(&mut passage, 1.0, 1.2), None);
+    assert_eq!(obstacle(&mut passage, -1.0, -0.5), None);
+    assert!(obstacle(&mut passage, 1.0, -0.5).is_some());
+}
+
+#[test]
+fn tables_and_extrema_must_stay_on_their_piece() {
+    use crate::graph::{Extrapolation, Interpolation, Table};
+    let mut curve = passage(|g, x| {
+        let table = Table {
+            name: "t".into(),
+            x: vec![0.0, 1.0, 3.0],
+            y: vec![],
+            values: vec![1.0, 2.0, -2.0],
+            interpolation: Interpolation::Linear,
+            extrapolation: Extrapolation::Undefined,
+        };
+        let table = g.add_table(table);
+        g.table1(table, x)
+    });
+    assert_eq!(obstacle(&mut curve, 1.2, 2.5), None);
+    for (from, to) in [(2.5, 0.9), (1.2, 3.5)] {
+        assert_eq!(obstacle(&mut curve, from, to), Some(("table", ObstacleKind::Switch)));
+    }
+    for (op, name) in [(Binary::Min, "min"), (Binary::Max, "max")] {
+        let mut extremum = passage(|g, x| {
+            let one = g.real(1.0);
+            g.intern(Node::Binary(op, x, one))
+        });
+        assert_eq!(obstacle(&mut extremum, 1.5, 2.5), None);
+        assert_eq!(obstacle(&mut extremum, 0.1, 0.9), None);
+        assert_eq!(obstacle(&mut extremum, 0.5, 1.1), Some((name, ObstacleKind::Switch)));
+    }
+}
