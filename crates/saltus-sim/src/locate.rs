@@ -16,6 +16,9 @@ use saltus_num::polynomial;
 
 /// Zeros of a guard and an edge at the same place are this many roundings of time apart at most.
 const EDGE_ROUNDING: f64 = 64.0;
+/// The same for what happens at one time, if steps are proved: they begin where no number is special,
+/// and their brackets do not tell what was rounded before.
+const PROOF_ROUNDING: f64 = 64.0;
 /// Where steps become too short to advance time, a pole is at most this many roundings of time away:
 /// steps towards it are a share of the distance.
 const POLE_ROUNDING: f64 = 1024.0;
@@ -103,17 +106,17 @@ impl Runner<'_> {
         None
     }
 
-    /// True if a place on the step cannot be told from a time. Proved steps begin where no number is
-    /// special, and each adds its rounding.
+    /// True if a place on the step cannot be told from a time.
     fn same_time(&self, s: f64, t: f64) -> bool {
-        let roundings = if self.method.is_proof() { 16.0 } else { 2.0 };
+        let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 2.0 };
         (self.segment.time_of(s) - t).abs() <= roundings * f64::EPSILON * t.abs()
     }
 
     /// One past the last root whose bracket overlaps those of the set that begins at `first`.
     fn end_of_set(&self, first: usize) -> usize {
         let roots = &self.segment.roots;
-        let slack = f64::EPSILON * self.rounding_span(0.0);
+        let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 1.0 };
+        let slack = roundings * f64::EPSILON * self.rounding_span(0.0);
         let mut high = roots[first].hi;
         let mut end = first + 1;
         while let Some(root) = roots.get(end) {

@@ -173,8 +173,9 @@ fn polynomial_flows_by_certified_steps() {
 }
 
 #[test]
-fn certified_steps_see_what_lies_at_their_end() {
-    const SEEDS: [u64; 5] = [5_010_104, 5_041_915, 5_093_022, 7_002_459, 7_019_215];
+fn certified_steps_see_what_lies_at_their_end_or_happens_together() {
+    const SEEDS: [u64; 8] =
+        [5_010_104, 5_041_915, 5_093_022, 7_002_459, 7_019_215, 9_011_973, 9_028_745, 9_097_531];
     let way = Way { share: 1e-11, ..exactly(EventMethod::Certified) };
     check_seeds("taylor certified, ends of steps", EXACT, way, SEEDS);
 }
