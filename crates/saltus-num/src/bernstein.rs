@@ -38,11 +38,12 @@ pub(crate) fn to_bernstein(
     }
     // `work` is now the leading diagonal of the table of forward differences.
     out[0] = work[0];
-    for j in 1..=n {
-        for k in 0..=n - j {
-            work[k] += work[k + 1];
+    for (j, out) in out.iter_mut().enumerate().skip(1) {
+        let diagonal = &mut work[..=n - j + 1];
+        for k in 0..diagonal.len() - 1 {
+            diagonal[k] += diagonal[k + 1];
         }
-        out[j] = work[0];
+        *out = diagonal[0];
     }
 }
 

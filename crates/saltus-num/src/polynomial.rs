@@ -47,7 +47,8 @@ pub fn evaluate_with_magnitude(c: &[f64], s: f64) -> Evaluation {
 pub fn shift(c: &mut [f64], a: f64) {
     let n = c.len().saturating_sub(1);
     for m in (0..n).rev() {
-        for j in m..n {
+        let c = &mut c[m..=n];
+        for j in 0..c.len() - 1 {
             c[j] += a * c[j + 1];
         }
     }

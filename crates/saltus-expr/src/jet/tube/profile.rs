@@ -105,19 +105,17 @@ impl Profiles {
         let value = if starts { from.arena[from.origin + value] } else { 0.0 };
         magnitudes[degree..].fill(0.0);
         above[..order - degree].fill(0.0);
-        let magnitudes = &mut magnitudes[..degree];
-        let mut at = from.origin + first;
-        for to in &mut *magnitudes {
-            at += stride;
-            *to = from.arena[at];
-        }
-        magnitudes.iter_mut().zip(&from.powers[1..]).for_each(|(to, power)| *to *= power);
+        let (magnitudes, powers) = (&mut magnitudes[..degree], &from.powers[1..=degree]);
         let (mut sum, mut size) = (0.0, 0.0);
-        for (to, magnitude) in above[order - degree..].iter_mut().zip(magnitudes.iter_mut().rev()) {
-            sum += *magnitude;
-            *magnitude = magnitude.abs();
-            size += *magnitude;
-            *to = size;
+        let mut at = from.origin + first + degree * stride;
+        for (j, above) in above[order - degree..].iter_mut().enumerate() {
+            let k = degree - 1 - j;
+            let term = from.arena[at] * powers[k];
+            sum += term;
+            size += term.abs();
+            magnitudes[k] = term.abs();
+            *above = size;
+            at -= stride;
         }
         Extent::new(value, sum, size, order)
     }
