@@ -101,7 +101,7 @@ impl Runner<'_> {
             self.guard_roots(p, ratio);
             if many {
                 let zeros = self.segment.roots[first..].iter().map(|r| r.hi).filter(|&hi| hi > 0.0);
-                end = zeros.map(|zero| (BEHIND * zero).max(SHORTEST_SHARE)).fold(end, f64::min);
+                end = zeros.map(|zero| self.combination().behind(zero)).fold(end, f64::min);
             }
         }
         candidates.clear();
@@ -121,8 +121,7 @@ impl Runner<'_> {
     /// With many guards a step ends behind the first root.
     pub fn end_behind_first_root(&mut self) {
         let zeros = self.segment.roots.iter().map(|root| root.hi).filter(|&hi| hi > 0.0);
-        let end = zeros.fold(f64::INFINITY, f64::min);
-        let end = (BEHIND * end).max(SHORTEST_SHARE);
+        let end = zeros.map(|zero| self.combination().behind(zero)).fold(f64::INFINITY, f64::min);
         if end < self.segment.end {
             self.segment.end = end;
             self.segment.roots.retain(|root| root.lo <= end);
@@ -328,6 +327,13 @@ impl Runner<'_> {
 }
 
 impl Combination {
+    /// A place a little behind a zero. Where polynomials are exact it is one of few digits, so that they
+    /// stay so in the step from there.
+    fn behind(&self, zero: f64) -> f64 {
+        let place = (BEHIND * zero).max(SHORTEST_SHARE);
+        if self.is_exact { (place / SHORTEST_SHARE).ceil() * SHORTEST_SHARE } else { place }
+    }
+
     /// What value, slope and the sizes of the other coefficients tell about an atom with these signs,
     /// on a step with these powers.
     #[inline]

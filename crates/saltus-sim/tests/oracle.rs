@@ -181,9 +181,11 @@ fn engine_equals_oracle_where_it_once_did_not() {
         (203_813, Policy::Lazy),
         // A state that is given the value it has stays where it was located.
         (248_855, Policy::Eager),
+        // A step that ends behind a root ends at a number of few digits.
+        (304_419, Policy::Eager),
     ];
     let mut tally = Tally::default();
     seeds.into_iter().for_each(|(seed, policy)| tally.compare(seed, policy));
-    assert_eq!(tally.exact + tally.rounded, 5);
+    assert_eq!(tally.exact + tally.rounded, 6);
     assert_eq!((tally.wrong, tally.excused), (vec![], vec![]));
 }
