@@ -1,11 +1,11 @@
 //! Certified steps: what the proof says overrules what the computed polynomials say.
 //!
 //! A step is as long as it can be proved, see [`saltus_solve::certificate`]. Within it a guard has a
-//! root where the proof has a bracket with a change of sign, and nowhere else: zeros are not looked for. A bracket without one
-//! is a possible tangency: it is reported, and passed. A step of which nothing can be proved is made
-//! like any other and counted.
+//! root where the proof has a bracket with a change of sign, and nowhere else: zeros are not looked
+//! for. A bracket without one is a possible tangency: it is reported, and passed. A step of which
+//! nothing can be proved is made like any other and counted.
 
-use crate::guards::sign_of;
+use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
@@ -145,7 +145,9 @@ impl Runner<'_> {
             return;
         }
         certificate.proved_steps += 1;
-        self.start_roots();
+        for (p, watch) in self.proofs.watches.iter().enumerate().filter(|(_, watch)| watch.from_zero) {
+            start_root(&mut self.segment.roots, p, &mut self.signs[p], watch.sign.value() as i8);
+        }
         let Some(prover) = self.proofs.certifier.take() else { return };
         for bracket in prover.1.brackets() {
             let (p, lo) = (bracket.guard, bracket.t_lo / h);
@@ -156,10 +158,7 @@ impl Runner<'_> {
             self.segment.roots.push(StepRoot { lo, hi, stop: stop.clamp(lo, hi), exact, crossing });
         }
         self.proofs.certifier = Some(prover);
-        for k in 0..self.combination().switches.len() {
-            let s = self.combination().switches[k];
-            self.stair_roots(s, ratio);
-        }
+        self.stair_roots(ratio);
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         if self.has_many_guards() {
             self.end_behind_first_root();
@@ -174,21 +173,6 @@ impl Runner<'_> {
             let what = format!("possible tangency: `{text}` may touch zero or cross it twice");
             self.note(from, format!("{what} between {from} and {to}; it was passed"));
             self.proofs.certificate.doubt(Doubt { from, to, what });
-        }
-    }
-}
-
-impl Runner<'_> {
-    /// Guards that start at zero have the signs they move to.
-    fn start_roots(&mut self) {
-        for (p, watch) in self.proofs.watches.iter().enumerate().filter(|(_, watch)| watch.from_zero) {
-            let after = watch.sign.value() as i8;
-            if self.signs[p].now != 0 && self.signs[p].now != after {
-                let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
-            } else {
-                self.signs[p].after = after;
-            }
         }
     }
 }

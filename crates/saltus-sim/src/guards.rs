@@ -106,14 +106,8 @@ impl Runner<'_> {
         }
         candidates.clear();
         self.buffers.candidates = candidates;
-        for k in 0..self.combination().switches.len() {
-            let s = self.combination().switches[k];
-            self.stair_roots(s, ratio);
-        }
-        if end < self.segment.end {
-            self.segment.end = end;
-            self.segment.roots.retain(|root| root.lo <= end);
-        }
+        self.stair_roots(ratio);
+        self.end_at(end);
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         self.settle_all_signs();
     }
@@ -121,7 +115,11 @@ impl Runner<'_> {
     /// With many guards a step ends behind the first root.
     pub fn end_behind_first_root(&mut self) {
         let zeros = self.segment.roots.iter().map(|root| root.hi).filter(|&hi| hi > 0.0);
-        let end = zeros.map(|zero| self.combination().behind(zero)).fold(f64::INFINITY, f64::min);
+        self.end_at(zeros.map(|zero| self.combination().behind(zero)).fold(f64::INFINITY, f64::min));
+    }
+
+    /// Shortens the step to a place, if that is on it.
+    fn end_at(&mut self, end: f64) {
         if end < self.segment.end {
             self.segment.end = end;
             self.segment.roots.retain(|root| root.lo <= end);
@@ -208,10 +206,7 @@ impl Runner<'_> {
                 self.segment.roots.push(StepRoot { lo: end, hi: end, stop: end, exact: f64::NAN, crossing });
             }
         }
-        for k in 0..self.combination().switches.len() {
-            let s = self.combination().switches[k];
-            self.stair_roots(s, self.segment.ratio);
-        }
+        self.stair_roots(self.segment.ratio);
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         self.settle_all_signs();
     }
@@ -246,12 +241,7 @@ impl Runner<'_> {
         let row = if steady { row } else { &row[1..] };
         if !steady {
             let after = sign_after_zero(row).value() as i8;
-            if self.signs[p].now != 0 && self.signs[p].now != after {
-                let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
-            } else {
-                self.signs[p].after = after;
-            }
+            start_root(&mut self.segment.roots, p, &mut self.signs[p], after);
         }
         if row.len() < 2 {
             return;
@@ -288,8 +278,16 @@ impl Runner<'_> {
         if zero >= now && zero.is_finite() { zero } else { f64::NAN }
     }
 
+    /// Where stairs leave their cells.
+    pub fn stair_roots(&mut self, ratio: f64) {
+        for k in 0..self.combination().switches.len() {
+            let s = self.combination().switches[k];
+            self.roots_of_stair(s, ratio);
+        }
+    }
+
     /// Where a stair leaves its cell: upwards at the upper edge, downwards below the lower one.
-    pub fn stair_roots(&mut self, s: u32, ratio: f64) {
+    fn roots_of_stair(&mut self, s: u32, ratio: f64) {
         let switch = &self.code.switches[s as usize];
         let SwitchKind::Stair(atom, grid) = &switch.kind else { return };
         let index = self.env[switch.slot.index()];
@@ -323,6 +321,16 @@ impl Runner<'_> {
             }
             self.buffers.roots = found;
         }
+    }
+}
+
+/// A guard that starts at zero has the sign it moves to: by a root at the start, if it had the other.
+pub(crate) fn start_root(roots: &mut Vec<StepRoot>, p: usize, signs: &mut Signs, after: i8) {
+    if signs.now != 0 && signs.now != after {
+        let crossing = Crossing::Atom(p as u32, after);
+        roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
+    } else {
+        signs.after = after;
     }
 }
 

@@ -22,6 +22,7 @@ use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::interval::Interval;
 use saltus_num::roots::{Sign, near_side};
 use saltus_num::zones::{Radius, Zone, ZoneFinder};
+use std::collections::HashMap;
 
 #[cfg(test)]
 mod tests;
@@ -217,11 +218,9 @@ impl Certifier {
     /// If the plan fails [`FlowPlan::check`] or a slot is outside its environment.
     pub fn new(plan: &FlowPlan, jets: &dyn Jets, guards: &[u32], crowd: &[PlanBlock]) -> Certifier {
         let order = jets.order();
-        let outputs: Vec<u32> = crowd.iter().flat_map(|unit| &unit.outputs).copied().collect();
-        let source = |&slot: &u32| {
-            let function = outputs.iter().position(|&output| output == slot);
-            function.map_or(Source::Slot(slot), Source::Bank)
-        };
+        let outputs = crowd.iter().flat_map(|unit| unit.outputs.iter().copied());
+        let functions: HashMap<u32, usize> = outputs.zip(0..).collect();
+        let source = |slot: &u32| functions.get(slot).map_or(Source::Slot(*slot), |&f| Source::Bank(f));
         Certifier {
             tube: Tube::new(plan, jets, guards),
             distance: Distance::default(),
@@ -233,7 +232,7 @@ impl Certifier {
             row: vec![0.0; order + 1],
             finder: ZoneFinder::default(),
             zones: Vec::with_capacity(order + 2),
-            open: Vec::with_capacity(outputs.len()),
+            open: Vec::with_capacity(functions.len()),
             brackets: Vec::with_capacity(guards.len()),
             obstacle: None,
             doubt: None,

@@ -43,6 +43,8 @@ pub struct JetMachine {
     state_slots: Vec<u32>,
     time_slot: u32,
     schedule: Schedule,
+    /// Group and lane of each block.
+    lanes: Vec<(u32, u32)>,
     /// 1 / k
     inverses: Vec<f64>,
     h_scale: f64,
@@ -182,6 +184,11 @@ impl JetMachine {
             self.groups[index].members.push(position);
         }
         self.groups.sort_by_key(|group| group.level);
+        self.lanes.clear();
+        self.lanes.resize(self.schedule.blocks.len(), (0, 0));
+        for (group, index) in self.groups.iter().zip(0..) {
+            group.members.iter().zip(0..).for_each(|(&block, lane)| self.lanes[block] = (index, lane));
+        }
     }
 
     /// Gives every slot and every row its place in the arena.
@@ -274,11 +281,9 @@ impl Jets for JetMachine {
     }
 
     fn row_place(&self, block: usize, row: usize) -> Option<RowPlace> {
-        self.groups.iter().find_map(|group| {
-            let lane = group.members.iter().position(|&member| member == block)?;
-            let rows = &group.rows;
-            let degree = rows.lowered.degrees[row];
-            Some(Place { base: (rows.row(row) + lane) as u32, stride: rows.lanes as u32, degree }.into())
-        })
+        let (group, lane) = self.lanes[block];
+        let rows = &self.groups[group as usize].rows;
+        let degree = rows.lowered.degrees[row];
+        Some(Place { base: rows.row(row) as u32 + lane, stride: rows.lanes as u32, degree }.into())
     }
 }

@@ -114,13 +114,17 @@ proptest! {
     ) {
         let turned = if sign { 1.0 } else { -1.0 };
         let place = steady_until([turned * value, turned * slope, turned * bend, rest, error]);
-        let lowest = |s: f64, power: i32| value + (slope + bend * s) * s - rest * s.powi(power) - error;
-        let zero = |power: i32| {
-            (0..=1000).map(|i| f64::from(i) / 1000.0).find(|&s| lowest(s, power) <= 0.0).unwrap_or(1.0)
-        };
-        prop_assert!(place <= zero(3) + 1e-9);
-        // The cubic term is not taken for more than a square.
-        prop_assert!(place >= zero(2) - 1e-3 - 1e-9, "{} {}", place, zero(2));
+        let lowest = |s: f64| value + (slope + bend * s) * s - rest * s.powi(3) - error;
+        let places = (0..=1000).map(|i| place * f64::from(i) / 1001.0);
+        prop_assert!(value <= error || places.into_iter().all(|s| lowest(s) > -1e-12));
+        // The cubic term is not taken for more than a square: the first zero of value - error + slope s +
+        // (bend - rest) s^2, by the formula that does not cancel.
+        let (a, b, c) = (bend - rest, slope, value - error);
+        let root = (b * b - 4.0 * a * c).max(0.0).sqrt();
+        let zeros = [2.0 * c / (-b + root), 2.0 * c / (-b - root)];
+        let real = b * b >= 4.0 * a * c;
+        let first = zeros.into_iter().filter(|&s| real && s > 0.0).fold(1.0, f64::min);
+        prop_assert!(c <= 0.0 || place >= first * (1.0 - 1e-6), "{} {}", place, first);
     }
 }
 

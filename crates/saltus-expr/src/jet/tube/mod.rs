@@ -145,9 +145,9 @@ impl Tube {
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
         let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
         tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
-        let constants = (0..plan.slots as u32).filter(|&slot| {
-            row(slot) == slot as usize && slot != plan.time_slot && !states.contains(&(slot as usize))
-        });
+        let mut is_constant: Vec<bool> = (0..plan.slots).map(|slot| row(slot as u32) == slot).collect();
+        states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
+        let constants = (0..plan.slots as u32).filter(|&slot| is_constant[slot as usize]);
         let mut in_core = vec![true; tape.degrees.len()];
         tape.nodes.iter().for_each(|node| in_core[node.row.index()] = false);
         tape.core.iter().for_each(|&i| in_core[tape.nodes[i as usize].row.index()] = true);
