@@ -132,10 +132,11 @@ impl NativeJet {
                     return Err(JitError::TooLarge { bytes, limit });
                 }
                 let mut arena = Arena::new(plan, &fused, order, &unrolled::kept_rows(&fused));
+                let packed = unrolled::Packed::place(&fused, &mut arena);
                 arena.place_slots(&fused);
                 addressable(arena.size)?;
                 let function = assembler.function(&[pointer_type()], |ins, parameters| {
-                    unrolled::emit(ins, parameters[0], &fused, &arena)
+                    unrolled::emit(ins, parameters[0], &fused, &arena, &packed)
                 })?;
                 let code = assembler.finish()?;
                 // SAFETY: the function was assembled with exactly this signature.

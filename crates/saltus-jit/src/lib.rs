@@ -13,6 +13,7 @@
 mod arena;
 mod body;
 mod code;
+mod duos;
 mod emit;
 mod fused;
 mod jet;

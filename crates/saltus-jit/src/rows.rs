@@ -90,6 +90,16 @@ pub(crate) fn advance<'a, 'f: 'a>(rows: &mut impl Rows<'a, 'f>, row: Reg, rule: 
     value.unwrap_or_else(|| rows.zero())
 }
 
+/// Emits the old terms of the product of two rows, if there are any.
+pub(crate) fn old<'a, 'f: 'a>(rows: &mut impl Rows<'a, 'f>, a: Reg, b: Reg) -> Option<Value> {
+    Emission { rows, marker: Default::default() }.old(a, b)
+}
+
+/// Emits the old terms of the square of a row, if there are any.
+pub(crate) fn old_square<'a, 'f: 'a>(rows: &mut impl Rows<'a, 'f>, a: Reg) -> Option<Value> {
+    Emission { rows, marker: Default::default() }.old_square(a)
+}
+
 struct Emission<'r, 'a, 'f, R> {
     rows: &'r mut R,
     marker: std::marker::PhantomData<(&'a (), &'f ())>,

@@ -1,21 +1,23 @@
 //! Unrolled jets: all orders of all rows in one straight-line function.
 //!
-//! Middle sums of convolutions run on pairs: (a_j, a_(j+1)) times (b_m, b_(m-1)), so that the
-//! lanes are the two partial sums. A pair is packed once and reused.
-//! Only pairs and the coefficients of the present and the last order are held as values; older
-//! coefficients are read from memory where they are used, which costs nothing as an operand of the
-//! instruction and spares the register allocator values that live for the whole function.
+//! Old terms of convolutions are summed two by two; see [`duos`](crate::duos). What is left alone has
+//! its middle sums run on pairs, (a_j, a_(j+1)) times (b_m, b_(m-1)), so that the lanes are the two
+//! partial sums. Both kinds of vectors are packed and stored once.
+//! Only coefficients of the present and the last order are held as values; older ones are read from
+//! memory where they are used, which spares the register allocator values that live for the whole
+//! function.
 
 use crate::JitError;
 use crate::arena::{Arena, Home};
-use crate::emit::Emitter;
+use crate::duos::{Duo, Duos};
+use crate::emit::{Emitter, byte_offset, unaligned};
 use crate::fused::{Fused, TIME};
 use crate::rows::{self, Rows};
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use saltus_expr::Reg;
+use saltus_expr::jet::Degree;
 use saltus_expr::jet::recurrence::{OldSquareTerms, OldTerms};
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
 /// Sums of fewer pairs than this are made of scalars.
@@ -25,15 +27,59 @@ const LEAST_PAIRS: usize = 2;
 pub(crate) fn kept_rows(fused: &Fused) -> Vec<bool> {
     let moves = |row: Reg| fused.rows.degrees[row.index()].reaches(1);
     let mut kept = vec![false; fused.rows.rows()];
-    for (row, node) in fused.nodes() {
-        let square = node.rule.square(row).map(|a| (a, a));
-        let factors = node.rule.products(row).chain(square);
-        for (a, b) in factors.filter(|&(a, b)| moves(a) && moves(b)) {
-            kept[a.index()] = true;
-            kept[b.index()] = true;
-        }
+    for (a, b, _) in convolutions(fused).filter(|&(a, b, _)| moves(a) && moves(b)) {
+        kept[a.index()] = true;
+        kept[b.index()] = true;
     }
     kept
+}
+
+/// Where packed coefficients are.
+pub(crate) struct Packed {
+    duos: Duos,
+    pairs: Pairs,
+}
+
+impl Packed {
+    /// Gives all factors of convolutions room.
+    pub fn place(fused: &Fused, arena: &mut Arena) -> Packed {
+        let duos = Duos::find(fused, arena);
+        let pairs = Pairs::place(fused, &duos, arena);
+        Packed { duos, pairs }
+    }
+}
+
+/// Where the pairs of rows without degree bound are: (a_j, a_(j+1)) for even j at `forward + j`, and
+/// (b_m, b_(m-1)) at `backward + 2 m`.
+struct Pairs {
+    forward: Vec<Option<usize>>,
+    backward: Vec<Option<usize>>,
+}
+
+impl Pairs {
+    /// Gives the factors of convolutions that are alone room for their pairs.
+    fn place(fused: &Fused, duos: &Duos, arena: &mut Arena) -> Pairs {
+        let rows = fused.rows.rows();
+        let (mut forward, mut backward) = (vec![None; rows], vec![None; rows]);
+        let order = arena.layout.order;
+        arena.size = arena.size.next_multiple_of(2);
+        for (a, b, square) in convolutions(fused) {
+            let endless = [a, b].iter().all(|row| fused.rows.degrees[row.index()] == Degree::UNBOUNDED);
+            if endless && duos.lane_of((a, b), square).is_none() {
+                forward[a.index()].get_or_insert_with(|| arena.take(order.next_multiple_of(2)));
+                backward[b.index()].get_or_insert_with(|| arena.take(2 * order));
+            }
+        }
+        Pairs { forward, backward }
+    }
+}
+
+/// The factors of all convolutions, and whether it is a square.
+fn convolutions(fused: &Fused) -> impl Iterator<Item = (Reg, Reg, bool)> {
+    fused.nodes().flat_map(|(row, node)| {
+        let square = node.rule.square(row).map(|a| (a, a, true));
+        node.rule.products(row).map(|(a, b)| (a, b, false)).chain(square)
+    })
 }
 
 /// Emits the function; its parameter is the arena.
@@ -42,6 +88,7 @@ pub(crate) fn emit(
     memory: Value,
     fused: &Fused,
     arena: &Arena,
+    packed: &Packed,
 ) -> Result<(), JitError> {
     let mut unrolled = Unrolled {
         emitter: Emitter::new(ins, &fused.rows.tables),
@@ -51,7 +98,11 @@ pub(crate) fn emit(
         k: 0,
         now: vec![None; fused.rows.rows()],
         last: vec![None; fused.rows.rows()],
-        pairs: HashMap::new(),
+        packed,
+        packs_now: vec![None; packed.duos.packs.len()],
+        packs_last: vec![None; packed.duos.packs.len()],
+        old_terms: vec![None; packed.duos.duos.len()],
+        firsts: vec![None; fused.rows.rows()],
         sign: None,
     };
     unrolled.start();
@@ -59,6 +110,9 @@ pub(crate) fn emit(
         unrolled.k = k;
         std::mem::swap(&mut unrolled.now, &mut unrolled.last);
         unrolled.now.fill(None);
+        std::mem::swap(&mut unrolled.packs_now, &mut unrolled.packs_last);
+        unrolled.packs_now.fill(None);
+        unrolled.old_terms.fill(None);
         unrolled.integrate();
         unrolled.advance_nodes();
     }
@@ -75,8 +129,15 @@ struct Unrolled<'a, 'f> {
     now: Vec<Option<Value>>,
     /// Coefficients of the order before.
     last: Vec<Option<Value>>,
-    /// Packed pairs of coefficients of a row.
-    pairs: HashMap<(Reg, usize, usize), Value>,
+    packed: &'a Packed,
+    /// Coefficients of order 0 that newest terms have read: every order reads them.
+    firsts: Vec<Option<Value>>,
+    /// Packs of the present order.
+    packs_now: Vec<Option<Value>>,
+    /// Packs of the order before.
+    packs_last: Vec<Option<Value>>,
+    /// Old terms of the duos at the present order, once they are summed.
+    old_terms: Vec<Option<Value>>,
     /// The number whose only bit is the sign, once it was read: as a constant it would be made anew
     /// wherever it is used.
     sign: Option<Value>,
@@ -90,6 +151,68 @@ impl<'a, 'f> Unrolled<'a, 'f> {
         if home.stride > 0 || self.k == 0 {
             self.emitter.store(value, self.memory, home.base + self.k * home.stride);
         }
+        if self.k > 0 {
+            self.keep_packs(row);
+            self.keep_pairs(row, value);
+        }
+    }
+
+    /// Packs what a new coefficient completes.
+    fn keep_packs(&mut self, row: Reg) {
+        for (i, pack) in self.packed.duos.packs.iter().enumerate().filter(|(_, p)| p.rows.contains(&row)) {
+            let [Some(first), Some(second)] = pack.rows.map(|row| self.now[row.index()]) else { continue };
+            let mut value = self.emitter.twice(first);
+            if pack.rows[0] != pack.rows[1] {
+                value = self.emitter.ins.ins().insertlane(value, second, 1);
+            }
+            self.packs_now[i] = Some(value);
+            if self.k + 2 <= self.arena.layout.order {
+                let place = byte_offset(pack.base + 2 * self.k);
+                self.emitter.ins.ins().store(unaligned(), value, self.memory, place);
+            }
+        }
+    }
+
+    /// The old terms of a convolution that is summed together with another: those of both, and its lane.
+    fn old_terms_of_two(&mut self, factors: (Reg, Reg), square: bool) -> Option<Option<Value>> {
+        let (i, lane) = self.packed.duos.lane_of(factors, square)?;
+        if self.old_terms[i].is_none() {
+            let duo = self.packed.duos.duos[i];
+            let mut two = SideBySide { unrolled: self, duo };
+            self.old_terms[i] = if square {
+                rows::old_square(&mut two, SideBySide::LEFT)
+            } else {
+                rows::old(&mut two, SideBySide::LEFT, SideBySide::RIGHT)
+            };
+        }
+        Some(self.old_terms[i].map(|sums| self.emitter.lane(sums, lane)))
+    }
+
+    /// Packs and stores the pairs that a new coefficient completes, if some order reads them.
+    fn keep_pairs(&mut self, row: Reg, value: Value) {
+        let (k, order) = (self.k, self.arena.layout.order);
+        let backward = self.packed.pairs.backward[row.index()];
+        let forward = self.packed.pairs.forward[row.index()].filter(|_| k % 2 == 1);
+        if k < 3 || k + 2 > order || backward.or(forward).is_none() {
+            return;
+        }
+        let last = self.coefficient(row, k - 1);
+        if let Some(home) = backward {
+            self.store_pair([value, last], home + 2 * k);
+        }
+        if let Some(home) = forward {
+            self.store_pair([last, value], home + (k - 1));
+        }
+    }
+
+    fn store_pair(&mut self, [low, high]: [Value; 2], place: usize) {
+        let vector = self.emitter.twice(low);
+        let pair = self.emitter.ins.ins().insertlane(vector, high, 1);
+        self.emitter.ins.ins().store(unaligned(), pair, self.memory, byte_offset(place));
+    }
+
+    fn load_pair(&mut self, place: usize) -> Value {
+        self.emitter.ins.ins().load(types::F64X2, unaligned(), self.memory, byte_offset(place))
     }
 
     fn start(&mut self) {
@@ -145,17 +268,6 @@ impl<'a, 'f> Unrolled<'a, 'f> {
             }
         }
     }
-
-    fn pair(&mut self, row: Reg, first: usize, second: usize) -> Value {
-        if let Some(&pair) = self.pairs.get(&(row, first, second)) {
-            return pair;
-        }
-        let (low, high) = (self.coefficient(row, first), self.coefficient(row, second));
-        let vector = self.emitter.twice(low);
-        let pair = self.emitter.ins.ins().insertlane(vector, high, 1);
-        self.pairs.insert((row, first, second), pair);
-        pair
-    }
 }
 
 impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
@@ -196,9 +308,14 @@ impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
         let held = match self.k - k {
             0 => self.now[row.index()],
             1 => self.last[row.index()],
+            _ if k == 0 => self.firsts[row.index()],
             _ => None,
         };
-        held.unwrap_or_else(|| self.load(self.arena.homes[row.index()], k))
+        let value = held.unwrap_or_else(|| self.load(self.arena.homes[row.index()], k));
+        if k == 0 && self.k > 0 {
+            self.firsts[row.index()] = Some(value);
+        }
+        value
     }
 
     fn load(&mut self, home: Home, k: usize) -> Value {
@@ -206,20 +323,76 @@ impl<'a, 'f> Rows<'a, 'f> for Unrolled<'a, 'f> {
     }
 
     fn paired_sums(&mut self, a: Reg, b: Reg, low: usize, pairs: usize) -> Option<[Value; 2]> {
-        if pairs < LEAST_PAIRS {
+        let (forward, backward) =
+            (self.packed.pairs.forward[a.index()]?, self.packed.pairs.backward[b.index()]?);
+        if pairs < LEAST_PAIRS || low % 2 == 1 {
             return None;
         }
         let mut sum = None;
         for j in (low..).step_by(2).take(pairs) {
-            let m = self.k - j;
-            let (forward, backward) = (self.pair(a, j, j + 1), self.pair(b, m, m - 1));
+            let forward = self.load_pair(forward + j);
+            let backward = self.load_pair(backward + 2 * (self.k - j));
             let term = self.emitter.ins.ins().fmul(forward, backward);
             sum = Some(match sum {
                 Some(sum) => self.emitter.ins.ins().fadd(sum, term),
                 None => term,
             });
         }
-        sum.map(|sum| [0, 1].map(|lane| self.emitter.ins.ins().extractlane(sum, lane)))
+        sum.map(|sum| [0, 1].map(|lane| self.emitter.lane(sum, lane)))
+    }
+
+    fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
+        self.old_terms_of_two((a, b), false)
+    }
+
+    fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
+        self.old_terms_of_two((a, a), true)
+    }
+}
+
+/// Two convolutions as lanes of vectors.
+struct SideBySide<'b, 'a, 'f> {
+    unrolled: &'b mut Unrolled<'a, 'f>,
+    duo: Duo,
+}
+
+impl SideBySide<'_, '_, '_> {
+    /// The left factors.
+    const LEFT: Reg = Reg(0);
+    /// The right factors.
+    const RIGHT: Reg = Reg(1);
+}
+
+impl<'a, 'f> Rows<'a, 'f> for SideBySide<'_, 'a, 'f> {
+    fn emitter(&mut self) -> &mut Emitter<'a, 'f> {
+        self.unrolled.emitter()
+    }
+
+    fn fused(&self) -> &'a Fused {
+        self.unrolled.fused
+    }
+
+    fn arena(&self) -> &'a Arena {
+        self.unrolled.arena
+    }
+
+    fn k(&self) -> usize {
+        self.unrolled.k
+    }
+
+    fn coefficient(&mut self, row: Reg, k: usize) -> Value {
+        let pack = self.duo.packs[row.index()];
+        let last = self.unrolled.packs_last[pack].filter(|_| k + 1 == self.unrolled.k);
+        last.unwrap_or_else(|| self.unrolled.load_pair(self.unrolled.packed.duos.packs[pack].base + 2 * k))
+    }
+
+    fn load(&mut self, home: Home, k: usize) -> Value {
+        let value = self.unrolled.load(home, k);
+        self.unrolled.emitter.twice(value)
+    }
+
+    fn degree(&self, _row: Reg) -> Degree {
+        Degree::UNBOUNDED
     }
 }
 
