@@ -287,8 +287,7 @@ impl Graph {
                 visit(e);
             } else if !std::mem::replace(&mut seen[e.index()], true) {
                 stack.push((e, true));
-                let operands: Vec<Expr> = self.operands(e).collect();
-                stack.extend(operands.into_iter().rev().map(|o| (o, false)));
+                stack.extend(self.operands(e).rev().map(|o| (o, false)));
             }
         }
     }
@@ -360,6 +359,15 @@ impl Iterator for Operands {
         (self.next < self.len).then(|| {
             self.next += 1;
             self.items[self.next as usize - 1]
+        })
+    }
+}
+
+impl DoubleEndedIterator for Operands {
+    fn next_back(&mut self) -> Option<Expr> {
+        (self.next < self.len).then(|| {
+            self.len -= 1;
+            self.items[self.len as usize]
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Operators on scalars, vectors and matrices.
 
 use super::Elaborator;
+use super::items::Items;
 use super::value::{Elaborated, Measure, Shape, Value, sort_name};
 use crate::ast::{BinaryOp, Comparison};
 use crate::{Diagnostic, codes};
@@ -70,13 +71,14 @@ impl Elaborator<'_> {
     ) -> Elaborated<Value> {
         let shape = self.common_shape(a.shape, b.shape, span)?;
         self.spend(shape.len(), span)?;
-        let items: Vec<Expr> = (0..shape.len()).map(|k| self.graph().mixed(op, a.at(k), b.at(k))).collect();
+        let items: Items = (0..shape.len()).map(|k| self.graph().mixed(op, a.at(k), b.at(k))).collect();
         self.finite(&items, span)?;
         Ok(self.value(shape, items, measure))
     }
 
     /// A value whose sort is that of its items.
-    pub(super) fn value(&self, shape: Shape, items: Vec<Expr>, measure: Measure) -> Value {
+    pub(super) fn value(&self, shape: Shape, items: impl Into<Items>, measure: Measure) -> Value {
+        let items = items.into();
         let graph = &self.system.graph;
         let sort = items.iter().map(|&e| graph.sort(e)).reduce(join_sorts).unwrap_or(Sort::Real);
         Value { shape, items, sort, measure }
@@ -204,7 +206,7 @@ impl Elaborator<'_> {
         self.spend(a.items.len(), span)?;
         let keeps_sort = matches!(op, Unary::Neg | Unary::Not | Unary::Abs | Unary::Sign);
         let graph = &mut self.system.graph;
-        let items: Vec<Expr> = a
+        let items: Items = a
             .items
             .iter()
             .map(|&e| {

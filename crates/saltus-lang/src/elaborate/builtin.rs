@@ -126,8 +126,7 @@ impl Elaborator<'_> {
             _ => {
                 let guarded = matches!(name, "all" | "any");
                 let inner = if guarded { env } else { env.plain() };
-                let values: Vec<Elaborated<Value>> = arguments.iter().map(|a| self.expr(inner, a)).collect();
-                let values = values.into_iter().collect::<Elaborated<Vec<Value>>>()?;
+                let values = self.all(arguments, inner)?;
                 self.apply(name, &values, arguments, span)
             }
         }
@@ -234,7 +233,7 @@ impl Elaborator<'_> {
                     "product" => self.graph().real(1.0),
                     other => self.graph().boolean(other == "all"),
                 };
-                Ok(self.value(Shape::Scalar, vec![item], Measure::Plain))
+                Ok(self.value(Shape::Scalar, item, Measure::Plain))
             }
             "sum" | "product" | "mean" | "min" | "max" | "all" | "any" => {
                 for value in &values {
@@ -276,7 +275,7 @@ impl Elaborator<'_> {
             "product" => Self::power_measure(value.measure, count as i64, 1),
             _ => value.measure,
         };
-        Ok(self.value(Shape::Scalar, vec![item], measure))
+        Ok(self.value(Shape::Scalar, item, measure))
     }
 
     fn linear_algebra(&mut self, name: &str, values: &[Value], span: Span) -> Elaborated<Value> {
@@ -288,7 +287,7 @@ impl Elaborator<'_> {
                 let [a, b] = self.arguments(name, values, span)?;
                 self.vectors(name, a, b, None, span)?;
                 let item = self.inner_product(&a.items, &b.items);
-                Ok(self.value(Shape::Scalar, vec![item], Self::product_measure(a.measure, b.measure)))
+                Ok(self.value(Shape::Scalar, item, Self::product_measure(a.measure, b.measure)))
             }
             "cross" => {
                 let [a, b] = self.arguments(name, values, span)?;
@@ -310,7 +309,7 @@ impl Elaborator<'_> {
                 let sum = self.reduce(Binary::Add, &squares).ok_or(super::Reported)?;
                 let sum = self.graph().as_real(sum);
                 let item = self.graph().unary(Unary::Sqrt, sum);
-                Ok(self.value(Shape::Scalar, vec![item], a.measure))
+                Ok(self.value(Shape::Scalar, item, a.measure))
             }
             _ => {
                 let [a] = self.arguments(name, values, span)?;
@@ -375,7 +374,7 @@ impl Elaborator<'_> {
         let shape = Shape::from_sizes(&sizes).ok_or(super::Reported)?;
         self.spend(shape.len(), span)?;
         let item = self.graph().real(if name == "ones" { 1.0 } else { 0.0 });
-        let items = vec![item; shape.len()];
+        let items = vec![item; shape.len()].into();
         Ok(Value { shape, items, sort: Sort::Real, measure: Measure::Plain })
     }
 

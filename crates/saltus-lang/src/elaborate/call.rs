@@ -1,16 +1,16 @@
 //! Calls of user functions: inlined, each distinct call once.
 
 use super::files::{ItemId, Symbol};
+use super::items::Items;
 use super::scope::{Selection, hinted};
 use super::value::{Elaborated, Measure, Reported, Shape, Value};
 use super::{Elaborator, Env, Local, builtin};
 use crate::suggest::did_you_mean;
 use crate::{Diagnostic, ast, codes};
-use saltus_expr::Expr;
 use saltus_model::Span;
 
 /// A call: the function, whether it stands in a guard, and its arguments.
-pub(super) type CallKey = (ItemId, bool, Vec<(Shape, Vec<Expr>, Measure)>);
+pub(super) type CallKey = (ItemId, bool, Vec<(Shape, Items, Measure)>);
 
 impl<'a> Elaborator<'a> {
     /// `f(a, b, key = c)`.
@@ -56,8 +56,7 @@ impl<'a> Elaborator<'a> {
                     .related(tree.name.span, "defined here"),
             ));
         }
-        let values: Vec<Elaborated<Value>> = arguments.iter().map(|a| self.expr(env.plain(), a)).collect();
-        let values = values.into_iter().collect::<Elaborated<Vec<Value>>>()?;
+        let values = self.all(arguments, env.plain())?;
         if let Some(start) = self.open_functions.iter().position(|f| *f == id) {
             return Err(self.recursion(start, id, span));
         }

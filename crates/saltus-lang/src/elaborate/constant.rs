@@ -137,6 +137,9 @@ impl Elaborator<'_> {
 
     /// The value of an expression that the structure of the model depends on.
     pub(super) fn structural_value(&mut self, e: Expr, span: Span) -> Elaborated<f64> {
+        if let Some(number) = self.system.graph.constant(e) {
+            return Ok(number);
+        }
         if let Some(value) = self.constant(e) {
             self.mark_structural(e);
             return Ok(value);

@@ -1,5 +1,6 @@
 //! The second pass: equations, families, instances and modes, block by block.
 
+use super::items::Items;
 use super::lint::words;
 use super::scope::{Cells, ScopeId, Selection};
 use super::value::{Elaborated, Reported, Shape, Value};
@@ -186,10 +187,10 @@ impl<'a> Elaborator<'a> {
         let value = value.and_then(|v| self.fit(v, cells.shape, cells.sort, measure, rhs_span));
         let items = match value {
             Ok(value) => value.items,
-            Err(Reported) => vec![self.graph().real(0.0); cells.vars.len()],
+            Err(Reported) => vec![self.graph().real(0.0); cells.vars.len()].into(),
         };
         let owner = self.scope(scope).owner;
-        for (&variable, rhs) in cells.vars.iter().zip(items) {
+        for (&variable, &rhs) in cells.vars.iter().zip(&items) {
             let target = if derivative { Target::Derivative(variable) } else { Target::Signal(variable) };
             self.block(owner).equations.push(Equation { target, rhs, span });
         }
@@ -338,7 +339,7 @@ impl<'a> Elaborator<'a> {
             let free: Vec<usize> =
                 (0..cells.vars.len()).filter(|&p| !self.connected.contains(&cells.vars[p])).collect();
             let given = given.map(|v| {
-                let items: Vec<Expr> = free.iter().map(|&p| v.at(p)).collect();
+                let items: Items = free.iter().map(|&p| v.at(p)).collect();
                 Value { shape: Shape::Vector(items.len()), items, ..v }
             });
             let vars = free.iter().map(|&p| cells.vars[p]).collect();

@@ -1,6 +1,7 @@
 //! Expressions: from syntax trees to values over the expression graph.
 
 use super::arithmetic::join_sorts;
+use super::items::Items;
 use super::scope::{Cells, Selection};
 use super::value::{Elaborated, Measure, Reported, Shape, Value, sort_name};
 use super::{Elaborator, Env, Local};
@@ -37,6 +38,15 @@ impl<'a> Elaborator<'a> {
         }
         let message = format!("a single value is needed here, and this is {}", value.shape);
         Err(self.report(Diagnostic::error(codes::WRONG_SHAPE, tree.span, message)))
+    }
+
+    /// The values of several expressions; all are looked at, so that what is wrong in any is reported.
+    pub(super) fn all(&mut self, trees: &[ast::Expr], env: Env<'_>) -> Elaborated<Vec<Value>> {
+        let mut values = Vec::with_capacity(trees.len());
+        for tree in trees {
+            values.extend(self.expr(env, tree));
+        }
+        if values.len() == trees.len() { Ok(values) } else { Err(Reported) }
     }
 
     fn expr_kind(&mut self, env: Env<'_>, tree: &ast::Expr) -> Elaborated<Value> {
@@ -240,8 +250,7 @@ impl<'a> Elaborator<'a> {
         operators: &[ast::Comparison],
         span: Span,
     ) -> Elaborated<Value> {
-        let values: Vec<Elaborated<Value>> = operands.iter().map(|o| self.expr(env.plain(), o)).collect();
-        let values = values.into_iter().collect::<Elaborated<Vec<Value>>>()?;
+        let values = self.all(operands, env.plain())?;
         let mut all: Option<Value> = None;
         for (&op, pair) in operators.iter().zip(values.windows(2)) {
             let one = self.compare(op, &pair[0], &pair[1], env.guard, span)?;
@@ -281,7 +290,7 @@ impl<'a> Elaborator<'a> {
         self.spend(shape.len(), span)?;
         let real = a.sort != b.sort;
         let graph = &mut self.system.graph;
-        let items = (0..shape.len())
+        let items: Items = (0..shape.len())
             .map(|k| {
                 let (mut x, mut y) = (a.at(k), b.at(k));
                 if real {
@@ -294,8 +303,7 @@ impl<'a> Elaborator<'a> {
     }
 
     fn array(&mut self, env: Env<'_>, items: &[ast::Expr], span: Span) -> Elaborated<Value> {
-        let values: Vec<Elaborated<Value>> = items.iter().map(|i| self.expr(env.plain(), i)).collect();
-        let values = values.into_iter().collect::<Elaborated<Vec<Value>>>()?;
+        let values = self.all(items, env.plain())?;
         self.stack(values, span)
     }
 
@@ -321,12 +329,12 @@ impl<'a> Elaborator<'a> {
         self.spend(shape.len(), span)?;
         let measure = stacked_measure(&values);
         let sort = values.iter().map(|v| v.sort).reduce(join_sorts).unwrap_or(Sort::Real);
-        let mut all: Vec<Expr> = values.into_iter().flat_map(|v| v.items).collect();
+        let mut all: Vec<Expr> = values.iter().flat_map(|v| v.items.iter().copied()).collect();
         if sort == Sort::Real {
             let graph = self.graph();
             all.iter_mut().for_each(|e| *e = graph.as_real(*e));
         }
-        Ok(Value { shape, items: all, sort, measure })
+        Ok(Value { shape, items: all.into(), sort, measure })
     }
 
     /// The values of an expression for a running index.

@@ -15,6 +15,7 @@ mod declare;
 mod define;
 mod expr;
 mod files;
+mod items;
 mod lint;
 mod measure;
 mod resolve;

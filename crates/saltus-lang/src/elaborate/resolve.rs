@@ -272,7 +272,7 @@ impl<'a> Elaborator<'a> {
         if whole {
             return Ok(value);
         }
-        Ok(Value { shape: Shape::Scalar, items: vec![value.items[position]], ..value })
+        Ok(Value { shape: Shape::Scalar, items: value.items[position].into(), ..value })
     }
 
     /// Values made to fit a declared shape, sort and unit.
@@ -341,8 +341,8 @@ impl<'a> Elaborator<'a> {
         };
         let Some(given) = given.filter(|_| at_start) else { return Ok(()) };
         let bounds: Vec<Expr> = match given {
-            Given::Value(value) => value.items.clone(),
-            Given::Interval(low, high) => [low.items.as_slice(), &high.items].concat(),
+            Given::Value(value) => value.items.to_vec(),
+            Given::Interval(low, high) => [&low.items[..], &high.items].concat(),
         };
         if bounds.iter().all(|&e| self.variability(e) <= Variability::Parameter) {
             return Ok(());

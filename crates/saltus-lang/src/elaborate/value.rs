@@ -1,6 +1,7 @@
 //! Values while a model is elaborated: scalar expressions in a shape, with their sort and what is
 //! known about their unit.
 
+use super::items::Items;
 use crate::units::Dimension;
 use saltus_expr::{Expr, Sort};
 use std::fmt;
@@ -41,7 +42,11 @@ impl Shape {
 
     /// Number of scalars, saturating so that absurd sizes are refused instead of wrapped.
     pub(super) fn len(self) -> usize {
-        self.sizes().into_iter().fold(1, usize::saturating_mul)
+        match self {
+            Shape::Scalar => 1,
+            Shape::Vector(n) => n,
+            Shape::Matrix(n, m) => n.saturating_mul(m),
+        }
     }
 
     /// The index text of the scalar at a position: `[2]`, `[1,3]`, or nothing.
@@ -85,14 +90,14 @@ pub(super) enum Measure {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Value {
     pub(super) shape: Shape,
-    pub(super) items: Vec<Expr>,
+    pub(super) items: Items,
     pub(super) sort: Sort,
     pub(super) measure: Measure,
 }
 
 impl Value {
     pub(super) fn scalar(item: Expr, sort: Sort, measure: Measure) -> Value {
-        Value { shape: Shape::Scalar, items: vec![item], sort, measure }
+        Value { shape: Shape::Scalar, items: item.into(), sort, measure }
     }
 
     /// The item at a position; a scalar stands for every position.

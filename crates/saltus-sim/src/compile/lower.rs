@@ -107,8 +107,8 @@ impl Builder<'_> {
             return done;
         }
         let node = self.graph.node(e);
-        let operands: Vec<Expr> = self.graph.operands(e).collect();
-        let result = if operands.iter().any(|&o| self.varies(o)) { self.lower_node(e, node) } else { e };
+        let varies = self.graph.operands(e).any(|o| self.varies(o));
+        let result = if varies { self.lower_node(e, node) } else { e };
         self.lowered.insert(e, result);
         if result != e {
             self.origins.entry(result).or_insert(e);
@@ -126,10 +126,7 @@ impl Builder<'_> {
             Node::Var(v, _) => self.system.variables.get(v.index()).is_some_and(|v| {
                 matches!(v.kind, VariableKind::Time | VariableKind::State | VariableKind::Signal)
             }),
-            _ => {
-                let operands: Vec<Expr> = self.graph.operands(e).collect();
-                operands.into_iter().any(|o| self.varies(o))
-            }
+            _ => self.graph.operands(e).any(|o| self.varies(o)),
         };
         self.varying.insert(e, result);
         result
