@@ -204,11 +204,15 @@ impl NativeJet {
         self.shared.code.size()
     }
 
-    /// Copies the point into memory; true if a constant the rows depend on has changed.
-    fn load_point(&mut self, env: &[f64], h_scale: f64) -> bool {
+    /// True if a constant the rows depend on is another than in memory.
+    fn has_new_constants(&self, env: &[f64]) -> bool {
+        let memory = &self.memory[..];
+        !self.shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]))
+    }
+
+    /// Copies the point into memory.
+    fn load_point(&mut self, env: &[f64], h_scale: f64) {
         let (shared, memory) = (&*self.shared, &mut self.memory[..]);
-        let same =
-            shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]));
         for range in &shared.copied {
             let (to, from) = (&mut memory[range.clone()], &env[range.clone()]);
             match (to, from) {
@@ -225,7 +229,6 @@ impl NativeJet {
         for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
             *state = env[slot as usize];
         }
-        !same
     }
 }
 
@@ -281,18 +284,20 @@ fn neighbours(mut slots: Vec<u32>) -> Vec<Range<usize>> {
 
 impl Jets for NativeJet {
     fn run(&mut self, env: &[f64], h_scale: f64) {
-        let changed = self.load_point(env, h_scale);
+        if matches!(self.shared.steps, Steps::Split(_)) {
+            self.prepared = self.prepared && !self.has_new_constants(env);
+        }
+        self.load_point(env, h_scale);
         let memory = &mut self.memory[..];
         match &self.shared.steps {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
             Steps::Unrolled(function) => unsafe { function(memory.as_mut_ptr()) },
             Steps::Split(steps) => {
                 let SplitSteps { split, kernels, constants, start, orders } = &**steps;
-                if changed || !self.prepared {
+                if !std::mem::replace(&mut self.prepared, true) {
                     // SAFETY: as above.
                     unsafe { constants(memory.as_mut_ptr()) }
                     split.fill_matrices(memory);
-                    self.prepared = true;
                 }
                 let linear = split.has_matrices();
                 if linear {

@@ -54,13 +54,25 @@ pub fn shift(c: &mut [f64], a: f64) {
     }
 }
 
-/// The sum of the magnitudes of some coefficients: two sums side by side, since each waits for its
+/// The sum of the magnitudes of some coefficients: four sums side by side, since each waits for its
 /// last addition.
 #[inline]
 pub fn magnitude(c: &[f64]) -> f64 {
-    let (pairs, rest) = c.as_chunks::<2>();
-    let [x, y] = pairs.iter().fold([0.0; 2], |[x, y], [a, b]| [x + a.abs(), y + b.abs()]);
-    (x + y) + rest.first().map_or(0.0, |x| x.abs())
+    let (fours, rest) = c.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for four in fours {
+        for (sum, x) in sums.iter_mut().zip(four) {
+            *sum += x.abs();
+        }
+    }
+    let [a, b, c, d] = sums;
+    let sum = (a + c) + (b + d);
+    match *rest {
+        [x, y, z] => sum + ((x.abs() + y.abs()) + z.abs()),
+        [x, y] => sum + (x.abs() + y.abs()),
+        [x] => sum + x.abs(),
+        _ => sum,
+    }
 }
 
 /// Replaces p(s) by p(a s).

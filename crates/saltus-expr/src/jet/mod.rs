@@ -197,12 +197,14 @@ pub trait Jets {
 fn first_and_rest<const N: usize>(jets: &(impl Jets + ?Sized), slot: u32) -> ([f64; N], f64) {
     let layout = jets.layout();
     let place = layout.places[slot as usize];
-    let arena = &jets.arena()[place.at(0)..];
     let count = place.degree.bound().map_or(layout.order, |d| d.min(layout.order)) + 1;
-    let stride = place.stride.max(1) as usize;
-    if let (1, Some((&first, others))) = (stride, arena[..count].split_first_chunk()) {
+    if place.stride == 1
+        && let Some((&first, others)) = jets.arena()[place.at(0)..place.at(count)].split_first_chunk()
+    {
         return (first, magnitude(others));
     }
+    let arena = &jets.arena()[place.at(0)..];
+    let stride = place.stride.max(1) as usize;
     let first = std::array::from_fn(|k| if k < count { arena[k * stride] } else { 0.0 });
     let others = arena.get(N * stride..).filter(|_| count > N).unwrap_or_default();
     let rest = count.saturating_sub(N);
