@@ -125,6 +125,23 @@ impl Near<'_> {
         self.at(s).sign
     }
 
+    /// True if the polynomial rises or falls everywhere, and faster than the radius grows: what is
+    /// certain before and behind its root is so farther away from it.
+    fn is_monotone(&self) -> bool {
+        let [_, first, rest @ ..] = self.c else { return false };
+        let noise = 2.0 * noise_factor(self.c.len());
+        let growth = self.radius.drift + f64::from(self.radius.order) * self.radius.tail;
+        let room = first.abs() * (1.0 - noise) - growth * (1.0 + noise);
+        let (sign, mut k, mut least) = (first.signum(), self.c.len() as f64, 0.0);
+        for &x in rest.iter().rev() {
+            k -= 1.0;
+            let term = k * x;
+            let sum = (sign * term - noise * term.abs()) + least;
+            least = if sum < 0.0 { sum } else { 0.0 };
+        }
+        room + least > 0.0
+    }
+
     /// A place with a certain sign from `s` towards `last`, nearly the first there is.
     fn certain_from(&self, s: f64, last: f64) -> (f64, Sign) {
         let (direction, room) = ((last - s).signum(), (last - s).abs());
@@ -178,7 +195,10 @@ impl ZoneFinder {
             widen(out, near, [1.0; 3]);
             end = Some(Sign::Zero);
         }
-        self.prove_gaps(near, [start, end].map(|sign| sign.unwrap_or(Sign::Zero)), out);
+        let [first, last] = [start, end].map(|sign| sign.unwrap_or(Sign::Zero));
+        if !(ends_agree(first, last, out) && near.is_monotone()) {
+            self.prove_gaps(near, [first, last], out);
+        }
         start.unwrap_or(Sign::Zero)
     }
 
@@ -239,6 +259,18 @@ impl ZoneFinder {
         let binomials = &self.binomials[degree];
         to_bernstein(near.c, from, to - from, binomials, &mut self.work, &mut self.bernstein);
         self.bernstein.iter().copied().all(outweighs)
+    }
+}
+
+/// True if there is one zone at most, and the signs before and behind it are those at the ends.
+fn ends_agree(first: Sign, last: Sign, zones: &[Zone]) -> bool {
+    match zones {
+        [] => first == last && first != Sign::Zero,
+        [zone] => {
+            let before = zone.lo == 0.0 || zone.before == first && first != Sign::Zero;
+            before && (zone.hi == 1.0 || zone.after == last && last != Sign::Zero)
+        }
+        _ => false,
     }
 }
 

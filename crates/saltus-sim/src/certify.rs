@@ -5,11 +5,13 @@
 //! for. A bracket without one is a possible tangency: it is reported, and passed. A step of which
 //! nothing can be proved is made like any other and counted.
 
+use crate::combination::Combination;
 use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use saltus_expr::jet::{Obstacle, ObstacleKind};
 use saltus_num::roots::{Sign, sign_after_zero};
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
@@ -22,64 +24,55 @@ const DOUBTS: usize = 100;
 #[derive(Default)]
 pub(crate) struct Proofs {
     pub certificate: Certificate,
-    /// The prover, and the combination it is for, with native code or without.
-    certifier: Option<Box<((usize, bool), Certifier)>>,
     watches: Vec<Watch>,
     /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
     /// steps grow until it is seen again.
     unproved: f64,
+    /// The last step was cut because a function may leave its domain.
+    is_cut: bool,
 }
 
-impl Proofs {
+impl Runner<'_> {
     /// The longest step that is worth a try.
-    pub fn longest(&self) -> f64 {
-        self.certifier.as_ref().map_or(f64::INFINITY, |c| c.1.longest()).max(2.0 * self.unproved)
+    pub fn longest_proof(&self) -> f64 {
+        let prover = self.combination().prover.as_ref();
+        prover.map_or(f64::INFINITY, |prover| prover.longest()).max(2.0 * self.proofs.unproved)
     }
 
     /// A proved length cut to what was asked, but not within the bracket of a change.
-    pub fn cut(&self, length: f64, asked: f64) -> f64 {
-        let brackets = self.certifier.as_ref().map_or(&[][..], |c| c.1.brackets());
+    pub fn cut_proof(&self, length: f64, asked: f64) -> f64 {
+        let brackets = self.combination().prover.as_ref().map_or(&[][..], |prover| prover.brackets());
         let ends = brackets.iter().filter(|b| b.t_lo <= asked).filter_map(|b| b.t_hi);
         ends.fold(length.min(asked), f64::max)
     }
 
-    /// The flow has jumped.
-    pub fn reset(&mut self) {
-        if let Some(prover) = &mut self.certifier {
-            prover.1.reset();
+    /// The flow has jumped, or could not be proved.
+    pub fn reset_prover(&mut self) {
+        if let Some(prover) = &mut self.combinations.get_mut(self.current).prover {
+            prover.reset();
         }
     }
-}
 
-impl Runner<'_> {
     /// Proves as much of a step as can be: the length of what comes of it. The verdict is kept for
     /// [`Runner::take_proved_roots`].
     pub fn prove_step(&mut self, length: f64) -> (f64, Verdict) {
-        let mut proofs = std::mem::take(&mut self.proofs);
-        self.watch_atoms(&mut proofs.watches);
-        let combination = self.combinations.get(self.current);
-        let jets = combination.jets.as_ref();
-        let key = (self.current, combination.settled);
-        if proofs.certifier.as_ref().is_none_or(|c| c.0 != key) {
-            let certifier =
-                Certifier::new(&combination.plan, jets, &combination.atom_slots, &combination.crowd);
-            proofs.certifier = Some(Box::new((key, certifier)));
+        // Nothing can be proved of a step to the edge of a function; a second try would only be shorter.
+        if std::mem::take(&mut self.proofs.is_cut) && self.leaves_domain(length) {
+            return (length, Verdict::Uncertain { h: length, obstacle: self.obstacle() });
         }
+        let mut watches = std::mem::take(&mut self.proofs.watches);
+        self.watch_atoms(&mut watches);
+        let resolution = self.resolution(length);
+        let Combination { prover, jets, plan, atom_slots, crowd, .. } =
+            self.combinations.get_mut(self.current);
+        let jets = jets.as_ref();
+        let prover = prover.get_or_insert_with(|| Box::new(Certifier::new(plan, jets, atom_slots, crowd)));
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
-        let request = Request {
-            env: &self.env,
-            jets,
-            scale: self.scale,
-            h: length,
-            resolution: self.resolution(length),
-            local,
-        };
-        let verdict = match &mut proofs.certifier {
-            Some(prover) => prover.1.certify(request, &proofs.watches),
-            None => Verdict::Uncertain { h: length, obstacle: None },
-        };
+        let request = Request { env: &self.env, jets, scale: self.scale, h: length, resolution, local };
+        let verdict = prover.certify(request, &watches);
+        self.proofs.watches = watches;
         // Time must advance by something that a number can tell.
-        let least = (2.0 * proofs.unproved).max(4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
+        let least = (2.0 * self.proofs.unproved).max(4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
         let (length, verdict) = match verdict {
             Verdict::Proved { h } if h >= least => (h, verdict),
             Verdict::Possible { t_clear, hc, .. } if t_clear < hc && hc >= least => {
@@ -90,13 +83,30 @@ impl Runner<'_> {
             }
             _ => (length, Verdict::Uncertain { h: length, obstacle: None }),
         };
-        proofs.unproved = 0.0;
+        self.proofs.is_cut = self.obstacle().is_some_and(|o| o.kind == ObstacleKind::Domain);
+        self.proofs.unproved = 0.0;
         if let Verdict::Uncertain { h, .. } = verdict {
-            proofs.unproved = h;
-            proofs.reset();
+            self.proofs.unproved = h;
+            self.reset_prover();
         }
-        self.proofs = proofs;
         (length, verdict)
+    }
+
+    /// The function that made the last step shorter, if one did.
+    fn obstacle(&self) -> Option<Obstacle> {
+        self.combination().prover.as_ref().and_then(|prover| prover.obstacle())
+    }
+
+    /// True if the computed flow leaves the domain of a function in force on a step.
+    fn leaves_domain(&mut self, length: f64) -> bool {
+        (0..self.signs.len()).any(|p| {
+            if !self.live_edges(p as u32).any(|edge| edge.kind.is_left(-1)) {
+                return false;
+            }
+            self.load_row(p, length / self.scale);
+            let length = self.row_length(p);
+            self.finder.first_root(&self.row[..length]).is_some()
+        })
     }
 
     /// How much further than the run a proof goes: a root at the very end has to lie inside.
@@ -148,8 +158,8 @@ impl Runner<'_> {
         for (p, watch) in self.proofs.watches.iter().enumerate().filter(|(_, watch)| watch.from_zero) {
             start_root(&mut self.segment.roots, p, &mut self.signs[p], watch.sign.value() as i8);
         }
-        let Some(prover) = self.proofs.certifier.take() else { return };
-        for bracket in prover.1.brackets() {
+        let Some(prover) = self.combinations.get_mut(self.current).prover.take() else { return };
+        for bracket in prover.brackets() {
             let (p, lo) = (bracket.guard, bracket.t_lo / h);
             let Some(t_hi) = bracket.t_hi.filter(|_| bracket.changes && lo <= end) else { continue };
             let (hi, stop) = (t_hi / h, bracket.stop / h);
@@ -157,7 +167,7 @@ impl Runner<'_> {
             let crossing = Crossing::Atom(p as u32, bracket.after.value() as i8);
             self.segment.roots.push(StepRoot { lo, hi, stop: stop.clamp(lo, hi), exact, crossing });
         }
-        self.proofs.certifier = Some(prover);
+        self.combinations.get_mut(self.current).prover = Some(prover);
         self.stair_roots(ratio);
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         if self.has_many_guards() {

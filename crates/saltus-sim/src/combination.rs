@@ -9,6 +9,7 @@ use crate::guards::sign_of;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
+use saltus_solve::certificate::Certifier;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -67,6 +68,8 @@ pub(crate) struct Combination {
     pub watching: FlowPlan,
     /// Composes the atoms with polynomials of the states; made when first needed.
     pub composer: Option<Composer>,
+    /// Proves steps; made when first needed.
+    pub prover: Option<Box<Certifier>>,
     pub jets: Box<dyn Jets>,
     /// Active atoms; their positions here index signs and polynomials.
     pub atoms: Vec<AtomId>,
@@ -143,6 +146,11 @@ impl Combinations {
 
     pub fn get_mut(&mut self, index: usize) -> &mut Combination {
         &mut self.list[index]
+    }
+
+    /// A new run begins: what provers remember of the last one must not change it.
+    pub fn restart_provers(&mut self) {
+        self.list.iter_mut().filter_map(|c| c.prover.as_mut()).for_each(|prover| prover.restart());
     }
 
     /// The combination of the given modes (one for each automaton, active or not).
@@ -252,6 +260,7 @@ fn assemble(
         eager: Vec::new(),
         serves_actions_alone: false,
         composer: None,
+        prover: None,
         plan: Arc::new(plan),
         uses: 0,
         weight: 1 + operations / SMALL_FLOW,
@@ -389,6 +398,9 @@ impl Combination {
         match saltus_jit::NativeJet::compile(&self.plan, order) {
             Ok(native) => {
                 self.jets = Box::new(native);
+                if let Some(prover) = &mut self.prover {
+                    prover.rebind(&self.plan, self.jets.as_ref());
+                }
                 true
             }
             Err(_) => false,

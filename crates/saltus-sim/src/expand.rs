@@ -74,7 +74,7 @@ impl Runner<'_> {
         let asked = self.options.max_step.map_or(remaining, |longest| longest.min(remaining));
         let longest = asked + self.proof_beyond(asked);
         let longest = if self.method.is_proof() {
-            longest.min(self.proofs.longest().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
+            longest.min(self.longest_proof().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
         } else {
             longest
         };
@@ -85,7 +85,7 @@ impl Runner<'_> {
                 let length = if self.has_many_guards() { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = match proof {
-                    Some((length, Verdict::Proved { .. })) => self.proofs.cut(length, asked),
+                    Some((length, Verdict::Proved { .. })) => self.cut_proof(length, asked),
                     Some((length, _)) => length,
                     None => length,
                 };

@@ -303,6 +303,7 @@ impl Runner<'_> {
 
     pub fn enter_combination(&mut self) -> Result<(), SimError> {
         self.current = self.combinations.enter(self.system, &self.code, &self.modes)?;
+        self.reset_prover();
         self.stats.combinations = self.combinations.len() as u64;
         Ok(())
     }
@@ -314,7 +315,7 @@ impl Runner<'_> {
             self.segment.valid = false;
         }
         self.jets_fresh = false;
-        self.proofs.reset();
+        self.reset_prover();
         if let Some(stepper) = &mut self.stepper {
             stepper.restart = true;
         }

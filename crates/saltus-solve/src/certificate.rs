@@ -19,6 +19,7 @@
 use crate::taylor::Tolerance;
 use saltus_expr::jet::{Bank, Distance, Jets, Obstacle, SlotBound, Tube};
 use saltus_expr::{FlowPlan, PlanBlock};
+use saltus_num::elementary::powi;
 use saltus_num::interval::Interval;
 use saltus_num::roots::{Sign, near_side};
 use saltus_num::zones::{Radius, Zone, ZoneFinder};
@@ -42,6 +43,9 @@ const LEAST_WIDTH: f64 = 1e-13;
 /// A doubt about this part of a step is not looked at more closely: from a point nearer to it,
 /// rounding would decide.
 const NARROW: f64 = 1e-6;
+
+/// Covers the rounding of the few operations of a bound, many times over.
+const MARGIN: f64 = 1e-12;
 
 /// Guards of a bank that are composed at a time: one vector.
 const TOGETHER: usize = 4;
@@ -242,6 +246,17 @@ impl Certifier {
         }
     }
 
+    /// The coefficients come from other jets of the same plan from now on.
+    pub fn rebind(&mut self, plan: &FlowPlan, jets: &dyn Jets) {
+        self.tube.rebind(plan, jets);
+    }
+
+    /// Forgets everything about earlier steps.
+    pub fn restart(&mut self) {
+        self.tube.restart();
+        self.reset();
+    }
+
     /// Forgets how long the last steps could be: after a jump they say nothing.
     pub fn reset(&mut self) {
         self.memory = f64::INFINITY;
@@ -292,25 +307,51 @@ impl Certifier {
     }
 
     fn prove(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
-        let bounded = match self.tube.bound_distance(request.jets, h, request.scale, self.width) {
+        let bounded = self.tube.bound_distance(request.jets, h, request.scale, self.width);
+        let mut looked = self.look(request, h, guards, bounded);
+        // What can not be told by a proof for many steps may be told by one for this step.
+        if !matches!(looked, Looked::All) && !self.tube.is_tight() {
+            let bounded = self.tube.tighten(request.jets, self.width);
+            looked = self.look(request, h, guards, bounded);
+        }
+        match looked {
+            Looked::All => Outcome::Decided(self.accept(request, h)),
+            Looked::Open(first) => self.conclude(request, h, first),
+            Looked::Left(bounded) => self.widen(h, bounded),
+            Looked::TooFar(excess) => Outcome::Again(h * shrink(request.jets.order(), excess)),
+            Looked::Blocked(obstacle) => Outcome::Blocked(obstacle),
+        }
+    }
+
+    /// Looks at a step with a bound of the distance from it.
+    fn look(
+        &mut self,
+        request: &Request,
+        h: f64,
+        guards: &[Watch],
+        bounded: Result<Distance, Obstacle>,
+    ) -> Looked {
+        let bounded = match bounded {
             Ok(distance) => distance,
-            Err(obstacle) => return Outcome::Blocked(obstacle),
+            Err(obstacle) => return Looked::Blocked(obstacle),
         };
         let stays = bounded.most() < self.width;
         if !stays && !self.has_fault(Fault::NoContainment) {
-            return self.widen(h, bounded);
+            return Looked::Left(bounded);
         }
         self.distance = if self.has_fault(Fault::NoRemainder) { Distance::default() } else { bounded };
         if let Some(local) = request.local {
             let excess = self.excess(request, local);
             if excess > 1.0 {
-                return Outcome::Again(h * shrink(request.jets.order(), excess));
+                return Looked::TooFar(excess);
             }
         }
         if let Err(obstacle) = self.find_brackets(request, guards, h) {
-            return Outcome::Blocked(obstacle);
+            return Looked::Blocked(obstacle);
         }
-        self.conclude(request, h)
+        self.brackets.sort_by(|a, b| a.t_lo.total_cmp(&b.t_lo));
+        let is_open = |b: &Bracket| b.changed().is_none_or(|t_hi| t_hi - b.t_lo > request.resolution);
+        self.brackets.iter().position(is_open).map_or(Looked::All, Looked::Open)
     }
 
     /// The flow may leave the tube. A narrow one is made wider; else the step is made shorter, unless it
@@ -341,12 +382,7 @@ impl Certifier {
 
     /// The verdict on a step that is proved but for the brackets found: it is proved up to the first
     /// of them that is not narrow enough to tell what happens there.
-    fn conclude(&mut self, request: &Request, h: f64) -> Outcome {
-        self.brackets.sort_by(|a, b| a.t_lo.total_cmp(&b.t_lo));
-        let is_open = |b: &Bracket| b.changed().is_none_or(|t_hi| t_hi - b.t_lo > request.resolution);
-        let Some(first) = self.brackets.iter().position(is_open) else {
-            return Outcome::Decided(self.accept(request, h));
-        };
+    fn conclude(&mut self, request: &Request, h: f64, first: usize) -> Outcome {
         let bracket = self.brackets[first];
         let (t_lo, is_first) = (bracket.t_lo, first == 0);
         match (bracket.changed(), bracket.clear()) {
@@ -396,7 +432,6 @@ impl Certifier {
 
     fn accept(&mut self, request: &Request, h: f64) -> Verdict {
         self.memory = if h < request.h { 2.0 * h } else { f64::INFINITY };
-        self.width = (4.0 * self.width).min(WIDTH);
         Verdict::Proved { h }
     }
 
@@ -409,7 +444,7 @@ impl Certifier {
                 continue;
             }
             let bound = self.tube.watched(jets, guard)?;
-            if !keeps(watch, bound.range) {
+            if !keeps(watch, bound.range) && !self.is_far(watch, bound, jets.spread(slot), h / scale) {
                 jets.row(slot, &mut self.row);
                 self.bracket(guard, watch, bound, h, scale);
             }
@@ -457,6 +492,15 @@ impl Certifier {
         }
         self.open = open;
         Ok(())
+    }
+
+    /// True if the sizes of its coefficients show that a guard keeps its sign.
+    fn is_far(&self, watch: Watch, bound: SlotBound, [value, slope, rest]: [f64; 3], ratio: f64) -> bool {
+        let order = self.row.len() as i32 - 1;
+        let greatest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, order) };
+        let change = slope.abs() * ratio + rest * greatest;
+        let radius = bound.radii.along() + bound.radii.spread * self.distance.most();
+        !watch.from_zero && watch.sign.value() * value * (1.0 - MARGIN) > change + radius
     }
 
     /// Adds the brackets of the guard whose coefficients are in `row`. One that starts at zero is
@@ -541,6 +585,20 @@ struct Doubt {
     verdict: Verdict,
     /// It surely has its sign again afterwards.
     ends: bool,
+}
+
+/// What a look at a step tells.
+enum Looked {
+    /// What all guards do.
+    All,
+    /// The position of the first bracket that tells too little.
+    Open(usize),
+    /// The flow may leave the tube.
+    Left(Distance),
+    /// The local error may be so many times too great.
+    TooFar(f64),
+    /// A function is in the way.
+    Blocked(Obstacle),
 }
 
 enum Outcome {

@@ -289,12 +289,12 @@ impl Bank {
 }
 
 /// Work on whole vectors. It has to be inlined always, so that it is compiled for the vectors at hand.
-trait VectorWork {
+pub(super) trait VectorWork {
     fn work(self);
 }
 
 /// Does work compiled for the widest vectors of the machine; its numbers do not depend on them.
-fn in_widest_vectors(work: impl VectorWork) {
+pub(super) fn in_widest_vectors(work: impl VectorWork) {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]

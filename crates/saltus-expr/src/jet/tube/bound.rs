@@ -98,6 +98,12 @@ impl Bound {
         Bound { cause: Some(cause), ..Bound::point(0.0) }
     }
 
+    /// With a share of its tail.
+    pub fn with_share(mut self, share: f64) -> Bound {
+        self.radii.tail *= share * (1.0 + 2.0 * UNIT);
+        self
+    }
+
     /// How far the row may be from where it is at the start, for each unit of s.
     pub fn variation(&self) -> f64 {
         self.size + self.radii.drift + self.radii.tail

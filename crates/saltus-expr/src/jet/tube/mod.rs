@@ -16,11 +16,16 @@
 //! If that is less than the width at s = 1, the flow never leaves the tube, hence exists. The defect
 //! comes in at the end of the step, so growth hardly matters, and what is proved is about as narrow as
 //! the error is estimated to be.
+//!
+//! A [`Proof`] is made for all steps whose coefficients are within its [`Limits`]. Mostly the last one
+//! holds for the next step, too; one for a step alone is made where a wide one does not succeed.
 
 mod bound;
+mod limits;
 mod obstacle;
 mod operation;
 mod profile;
+mod proof;
 mod rows;
 mod tape;
 #[cfg(test)]
@@ -30,22 +35,19 @@ pub use bound::Radii;
 pub use obstacle::{Obstacle, ObstacleKind};
 
 use super::bank::Bank;
-use super::range::{Range, TINY};
 use super::{Jets, Lowered};
 use crate::plan::FlowPlan;
-use bound::{Bound, UNIT};
-use profile::{Coefficients, Profiles};
+use bound::Bound;
+use limits::Limits;
+use profile::{Coefficients, Extent, Profiles};
+use proof::{Flow, Proof, Span, Step};
 use rows::Pass;
 use saltus_num::interval::Interval;
 use std::sync::Arc;
 use tape::Tape;
 
-/// A state that does not move gets this share of its value as weight, and at least so much.
-const LEAST_SHARE: f64 = 1e-4;
-const LEAST_WEIGHT: f64 = 1e-100;
-
-/// How much more weight states may need because of others.
-const REWEIGHINGS: usize = 4;
+/// After a wide proof that did not succeed, at most so many steps are proved alone.
+const PATIENCE: u32 = 64;
 
 /// The distance of the flow from the polynomials, in the weights of the states:
 /// at most `tail` s^(p+1) + `drift` s.
@@ -101,25 +103,19 @@ pub struct SlotBound {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tube {
-    tape: Tape,
-    rows: Vec<Bound>,
+    flow: Flow,
+    span: Span,
     profiles: Profiles,
-    /// Row of each state and of its derivative, and the slot of that.
-    states: Vec<usize>,
-    rates: Vec<(usize, u32)>,
-    weights: Vec<f64>,
+    /// For many steps, and for one.
+    wide: Proof,
+    tight: Proof,
+    /// Which of them is in force, the share of tails in what it supposes, and the distance.
+    is_tight: bool,
+    share: f64,
     distance: Distance,
-    time_slot: usize,
-    /// Slots that are read and never written.
-    constants: Vec<u32>,
-    powers: Vec<f64>,
-    obstacles: Vec<Obstacle>,
-    width: f64,
-    /// The rows of watched slots, and whether they are known.
-    watched: Vec<usize>,
-    is_known: Vec<bool>,
-    /// The rows that are always known.
-    in_core: Vec<bool>,
+    /// Steps to be proved alone before another wide proof is tried, and how many the next time.
+    waits: u32,
+    patience: u32,
     /// Units of banks, made when first met.
     guests: Vec<Guest>,
 }
@@ -131,6 +127,8 @@ struct Guest {
     tape: Tape,
     rows: Vec<Bound>,
     profiles: Profiles,
+    limits: Limits,
+    obstacles: Vec<Obstacle>,
 }
 
 impl Tube {
@@ -139,44 +137,40 @@ impl Tube {
     /// # Panics
     /// If the plan fails [`FlowPlan::check`] or the jets are those of another plan.
     pub fn new(plan: &FlowPlan, jets: &(impl Jets + ?Sized), watched: &[u32]) -> Tube {
-        let tape = Tape::new(plan, jets, watched);
+        let flow = Flow::new(plan, Tape::new(plan, jets, watched), watched);
         let order = jets.order();
-        let row = |slot: u32| tape.row_of_slot[slot as usize].index();
-        let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
-        let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
-        tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
-        let mut is_constant: Vec<bool> = (0..plan.slots).map(|slot| row(slot as u32) == slot).collect();
-        states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
-        let constants = (0..plan.slots as u32).filter(|&slot| is_constant[slot as usize]);
-        let mut in_core = vec![true; tape.degrees.len()];
-        tape.nodes.iter().for_each(|node| in_core[node.row.index()] = false);
-        tape.core.iter().for_each(|&i| in_core[tape.nodes[i as usize].row.index()] = true);
         Tube {
-            profiles: Profiles::new(rows.len(), order),
-            rates: plan.states.iter().map(|&(_, rate)| (row(rate), rate)).collect(),
-            weights: vec![0.0; states.len()],
+            span: Span { now: 0.0, h: 0.0, powers: vec![1.0; order + 1] },
+            profiles: Profiles::new(flow.tape.degrees.len(), order, &flow.states, &flow.tape.places),
+            wide: Proof::new(&flow, true),
+            tight: Proof::new(&flow, false),
+            is_tight: false,
+            share: 1.0,
             distance: Distance::default(),
-            time_slot: plan.time_slot as usize,
-            constants: constants.collect(),
-            powers: vec![1.0; order + 1],
-            obstacles: Vec::new(),
-            width: 0.0,
-            watched: watched.iter().map(|&slot| row(slot)).collect(),
-            is_known: vec![false; watched.len()],
-            in_core,
+            waits: 0,
+            patience: 1,
             guests: Vec::new(),
-            rows,
-            states,
-            tape,
+            flow,
         }
+    }
+
+    /// The coefficients come from other jets of the same plan from now on.
+    pub fn rebind(&mut self, plan: &FlowPlan, jets: &(impl Jets + ?Sized)) {
+        self.flow.tape.places = Tape::new(plan, jets, &[]).places;
+        self.profiles.find_neighbours(&self.flow.tape.places);
+    }
+
+    /// Forgets earlier steps.
+    pub fn restart(&mut self) {
+        self.wide.forget();
+        (self.waits, self.patience) = (0, 1);
     }
 
     /// Takes the point: time and constants are read from `env`.
     pub fn set_point(&mut self, env: &[f64]) {
-        for &slot in &self.constants {
-            self.rows[slot as usize] = Bound::point(env[slot as usize]);
-        }
-        self.rows[self.time_slot] = Bound::point(env[self.time_slot]);
+        self.span.now = env[self.flow.time_slot];
+        self.wide.take_constants(&self.flow, env);
+        self.tight.take_constants(&self.flow, env);
     }
 
     /// Bounds the distance of the flow from its polynomial on a step of length `h`, from coefficients
@@ -190,143 +184,85 @@ impl Tube {
         scale: f64,
         width: f64,
     ) -> Result<Distance, Obstacle> {
-        self.begin(jets, h, scale, width);
-        let greatest = 0.5 * self.powers.len() as f64;
-        for _ in 0..REWEIGHINGS {
-            self.bound_core(jets)?;
-            let growth = self.growth(h);
-            if growth <= greatest {
-                self.distance = self.close(jets, h, growth);
-                return Ok(self.distance);
+        self.span.set_length(h, scale);
+        let Tube { flow, span, profiles, wide, .. } = self;
+        let step = Step::new(flow, span, jets);
+        profiles.read(step.coefficients);
+        self.is_tight = false;
+        if let Some((share, distance)) = wide.again(step, profiles, width) {
+            (self.share, self.distance) = (share, distance);
+            return Ok(distance);
+        }
+        if self.waits > 0 {
+            self.waits -= 1;
+            return self.tighten(jets, width);
+        }
+        match wide.make(step, profiles, width) {
+            Ok(distance) if distance.most() < width => {
+                (self.share, self.distance, self.patience) = (1.0, distance, 1);
+                Ok(distance)
             }
-            if growth.is_nan() || !self.reweigh(h, 0.5 * greatest) {
-                break;
-            }
-        }
-        Ok(Distance { tail: f64::INFINITY, drift: f64::INFINITY })
-    }
-
-    /// The ranges of the states along their polynomials.
-    fn begin(&mut self, jets: &(impl Jets + ?Sized), h: f64, scale: f64, width: f64) {
-        let ratio = h / scale;
-        let mut power = 1.0;
-        for to in &mut self.powers {
-            *to = power;
-            power *= ratio;
-        }
-        self.width = width;
-        self.profiles.clear();
-        let Tube { tape, profiles, powers, .. } = self;
-        let coefficients =
-            Coefficients { arena: jets.arena(), places: &tape.places, origin: 0, by: 1, powers };
-        for (weight, &row) in self.weights.iter_mut().zip(&self.states) {
-            let extent = profiles.extent(coefficients, row, true);
-            *weight = extent.size() + LEAST_SHARE * extent.value.abs() + LEAST_WEIGHT;
-        }
-        self.place_states();
-        let now = self.rows[self.time_slot].range.lo;
-        let ahead = Range::point(now).add(Range::point(h));
-        let radii = Radii { drift: 4.0 * UNIT * h, ..Radii::default() };
-        self.rows[self.time_slot] = Bound::new(Range { lo: now, hi: ahead.hi }, radii, h);
-    }
-
-    fn place_states(&mut self) {
-        for (&row, &weight) in self.states.iter().zip(&self.weights) {
-            let extent = self.profiles.known(row);
-            let radii = Radii { spread: weight, ..Radii::default() };
-            let range = extent.range(weight * self.width * (1.0 + 8.0 * UNIT));
-            self.rows[row] = Bound::new(range, radii, extent.size());
-        }
-    }
-
-    fn bound_core(&mut self, jets: &(impl Jets + ?Sized)) -> Result<(), Obstacle> {
-        self.obstacles.clear();
-        self.is_known.fill(false);
-        let Tube { tape, rows, profiles, powers, width, obstacles, .. } = self;
-        let coefficients =
-            Coefficients { arena: jets.arena(), places: &tape.places, origin: 0, by: 1, powers };
-        Pass { tape, rows, profiles, coefficients, width: *width, obstacles }.run(&tape.core);
-        if obstacles.is_empty() {
-            return Ok(());
-        }
-        match self.rates.iter().find_map(|&(rate, _)| self.rows[rate].cause) {
-            Some(cause) => Err(self.obstacles[cause as usize]),
-            None => Ok(()),
-        }
-    }
-
-    /// The greatest growth of a distance in weights.
-    fn growth(&self, h: f64) -> f64 {
-        self.rates.iter().zip(&self.weights).fold(0.0_f64, |most, (&(rate, _), weight)| {
-            let growth = h * self.rows[rate].radii.spread / weight;
-            if growth <= most { most } else { growth }
-        })
-    }
-
-    /// Gives more weight to the states that others pull away; true if any got some.
-    fn reweigh(&mut self, h: f64, growth: f64) -> bool {
-        let mut any = false;
-        for (weight, &(rate, _)) in self.weights.iter_mut().zip(&self.rates) {
-            let pull = h * self.rows[rate].radii.spread / growth;
-            if pull > *weight && pull.is_finite() {
-                *weight = pull;
-                any = true;
+            _ => {
+                wide.forget();
+                self.waits = self.patience;
+                self.patience = (2 * self.patience).min(PATIENCE);
+                self.tighten(jets, width)
             }
         }
-        self.place_states();
-        any
     }
 
-    /// The distance of the flow from its polynomials; see the head of this module.
-    fn close(&self, jets: &(impl Jets + ?Sized), h: f64, growth: f64) -> Distance {
-        let order = self.powers.len() - 1;
-        let p = order as f64;
-        let last = self.powers[order];
-        let (mut defect, mut rounding) = (0.0_f64, 0.0_f64);
-        for (i, &(rate, slot)) in self.rates.iter().enumerate() {
-            let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
-            let beyond = h * (radii.tail + jets.coefficient(slot, order).abs() * last) * weight;
-            let degree = self.tape.degrees[self.states[i]].bound().map_or(order, |d| d.min(order)) as f64;
-            let integration = 4.0 * UNIT * degree * self.profiles.known(self.states[i]).size() + TINY;
-            let within = (h * (radii.start + radii.drift) + integration) * weight;
-            defect = if beyond <= defect { defect } else { beyond };
-            rounding = if within <= rounding { rounding } else { within };
-        }
-        let tail = defect / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
-        Distance { tail: tail * (1.0 + 64.0 * UNIT), drift: rounding * exponential(growth) }
+    /// The same for the step last bounded, as narrow as can be: a proof for many steps is wider.
+    pub fn tighten(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Result<Distance, Obstacle> {
+        let Tube { flow, span, profiles, tight, .. } = self;
+        (self.is_tight, self.share) = (true, 1.0);
+        self.distance = tight.make(Step::new(flow, span, jets), profiles, width)?;
+        Ok(self.distance)
+    }
+
+    /// True if what is known was found for the step alone.
+    pub fn is_tight(&self) -> bool {
+        self.is_tight
+    }
+
+    fn proof(&self) -> &Proof {
+        if self.is_tight { &self.tight } else { &self.wide }
     }
 
     /// All values of a state on the step last proved.
     pub fn state_range(&self, state: usize) -> Interval {
-        self.rows[self.states[state]].range.interval()
+        let extent = self.profiles.position(self.flow.states[state]).map(|at| self.profiles.extent(at));
+        extent.unwrap_or(Extent::UNKNOWN).range(self.proof().weight(state) * self.narrowed()).interval()
+    }
+
+    /// How far off the flow may be, in weights, if it stays in the tube.
+    fn narrowed(&self) -> f64 {
+        1.01 * self.distance.most().min(self.proof().width())
     }
 
     /// All values of a slot on the step last proved, as far as they are known: not those of signals that
     /// no derivative needs.
     pub fn slot_range(&self, slot: u32) -> Interval {
-        let row = self.tape.row_of_slot[slot as usize].index();
-        let is_known = self.in_core[row] && self.rows[row].cause.is_none();
-        if is_known {
-            self.rows[row].range.interval()
-        } else {
-            Interval::new(f64::NEG_INFINITY, f64::INFINITY)
+        let row = self.flow.tape.row_of_slot[slot as usize].index();
+        match (self.proof().slot(&self.flow, slot), self.profiles.position(row)) {
+            (Some(bound), Some(position)) => {
+                let off = 1.01 * bound.radii.along() + bound.radii.spread * self.narrowed();
+                self.profiles.extent(position).range(off).interval()
+            }
+            (Some(bound), None) => bound.range.interval(),
+            (None, _) => Interval::new(f64::NEG_INFINITY, f64::INFINITY),
         }
     }
 
     /// A bound of the distance of a state from its polynomial on the step last proved.
     pub fn state_distance(&self, state: usize) -> f64 {
-        self.weights[state] * self.distance.most()
+        self.proof().weight(state) * self.distance.most()
     }
 
     /// What is known of a watched slot on the step last proved.
     pub fn watched(&mut self, jets: &(impl Jets + ?Sized), index: usize) -> Result<SlotBound, Obstacle> {
-        if !std::mem::replace(&mut self.is_known[index], true) {
-            let Tube { tape, rows, profiles, powers, width, obstacles, .. } = self;
-            let coefficients =
-                Coefficients { arena: jets.arena(), places: &tape.places, origin: 0, by: 1, powers };
-            Pass { tape, rows, profiles, coefficients, width: *width, obstacles }.run(&tape.cones[index]);
-        }
-        self.shown(self.rows[self.watched[index]])
+        let Tube { flow, span, profiles, .. } = self;
+        let proof = if self.is_tight { &mut self.tight } else { &mut self.wide };
+        proof.watched(Step::new(flow, span, jets), profiles, index, self.share)
     }
 
     /// What is known of a function of a bank that was composed on the step last proved.
@@ -334,32 +270,28 @@ impl Tube {
         let view = bank.view(function);
         let known = self.guests.iter().position(|guest| Arc::ptr_eq(&guest.lowered, view.lowered));
         let position = known.unwrap_or_else(|| {
-            self.guests.push(Guest::new(view.lowered, self.powers.len()));
+            self.guests.push(Guest::new(view.lowered, self.span.powers.len()));
             self.guests.len() - 1
         });
-        let Tube { guests, powers, obstacles, width, .. } = self;
-        let Guest { tape, rows, profiles, .. } = &mut guests[position];
+        let Tube { flow, span, guests, share, wide, tight, .. } = self;
+        let proof = if self.is_tight { tight } else { wide };
+        let Guest { tape, rows, profiles, limits, obstacles, .. } = &mut guests[position];
+        obstacles.clear();
         for (row, slot) in rows.iter_mut().zip(view.inputs) {
-            *row = self.rows[self.tape.row_of_slot[slot as usize].index()];
+            *row = proof.input(flow, slot, obstacles).with_share(*share);
         }
-        profiles.clear();
         let coefficients = Coefficients {
             arena: view.memory,
             places: &tape.places,
             origin: view.lane,
             by: view.lanes,
-            powers,
+            powers: &span.powers,
         };
-        Pass { tape, rows, profiles, coefficients, width: *width, obstacles }.run(&tape.core);
-        let bound = rows[view.output];
-        self.shown(bound)
-    }
-
-    fn shown(&self, bound: Bound) -> Result<SlotBound, Obstacle> {
-        match bound.cause {
-            Some(cause) => Err(self.obstacles[cause as usize]),
-            None => Ok(SlotBound { range: bound.range.interval(), radii: bound.radii }),
-        }
+        profiles.read(coefficients);
+        limits.forget();
+        let width = proof.width();
+        Pass { tape, rows, profiles, limits, coefficients, width, obstacles }.run(&tape.core);
+        proof::shown(obstacles, rows[view.output])
     }
 }
 
@@ -368,15 +300,8 @@ impl Guest {
         let tape = Tape::of_program(lowered, span);
         let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
         tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
-        let profiles = Profiles::new(rows.len(), span - 1);
-        Guest { lowered: Arc::clone(lowered), tape, rows, profiles }
+        let profiles = Profiles::new(rows.len(), span - 1, &[], &[]);
+        let limits = Limits::new(false);
+        Guest { lowered: Arc::clone(lowered), tape, rows, profiles, limits, obstacles: Vec::new() }
     }
-}
-
-/// An upper bound of the exponential of a number that is not negative, at most a third above it.
-fn exponential(x: f64) -> f64 {
-    if x >= 16.0 {
-        return f64::INFINITY;
-    }
-    (0..6).fold(1.0 / (1.0 - x / 64.0), |power: f64, _| power * power) * (1.0 + 256.0 * UNIT)
 }

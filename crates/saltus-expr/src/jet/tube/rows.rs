@@ -11,9 +11,10 @@
 //! one.
 
 use super::bound::{Bound, Radii, UNIT};
+use super::limits::Limits;
 use super::obstacle::Obstacle;
 use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, sub};
-use super::profile::{Coefficients, Extent, Profiles};
+use super::profile::{Coefficients, Extent, Position, Profiles};
 use super::tape::{Node, Tape};
 use crate::graph::{Binary, Unary};
 use crate::jet::JetNode;
@@ -27,6 +28,7 @@ pub(super) struct Pass<'a> {
     pub tape: &'a Tape,
     pub rows: &'a mut [Bound],
     pub profiles: &'a mut Profiles,
+    pub limits: &'a mut Limits,
     pub coefficients: Coefficients<'a>,
     /// How far off their polynomials the states may be, in their weights.
     pub width: f64,
@@ -163,9 +165,17 @@ impl Pass<'_> {
         self.coefficients.places[row.index()].is_some()
     }
 
-    fn extent(&mut self, row: Reg) -> Extent {
+    fn position(&mut self, row: Reg) -> Position {
         let starts = self.tape.starts[row.index()];
-        self.profiles.extent(self.coefficients, row.index(), starts)
+        self.profiles.ask(self.coefficients, row.index(), starts)
+    }
+
+    fn extent(&mut self, row: Reg) -> Extent {
+        if !self.is_kept(row) {
+            return Extent::UNKNOWN;
+        }
+        let position = self.position(row);
+        self.limits.extent(self.profiles, position)
     }
 
     /// The terms of a product of two polynomials beyond the order.
@@ -178,12 +188,15 @@ impl Pass<'_> {
         {
             return 0.0;
         }
-        if !(self.is_kept(a) && self.is_kept(b)) {
+        let factors = [a, b].map(|r| self.tape.twins[r.index()]);
+        if !factors.iter().all(|&r| self.is_kept(r)) {
             return f64::INFINITY;
         }
-        self.extent(a);
-        self.extent(b);
-        self.profiles.tail(a.index(), b.index())
+        for r in factors {
+            self.extent(r);
+        }
+        let factors = factors.map(|r| self.position(r));
+        self.limits.tail(self.profiles, factors)
     }
 
     /// Sum of the magnitudes of the coefficients of a product of two polynomials, factors known.
@@ -197,8 +210,7 @@ impl Pass<'_> {
         if self.tape.degrees[row.index()].is_constant() {
             return self.row(row).most;
         }
-        let extent = self.extent(row);
-        extent.value.abs() + extent.size()
+        self.extent(row).whole()
     }
 
     /// Relative rounding of a coefficient of a convolution, with what is made of it.
@@ -209,7 +221,7 @@ impl Pass<'_> {
     /// A row whose polynomial is known, too: its values are near those of the polynomial.
     fn near(&mut self, row: Reg, (range, radii): (Range, Radii)) -> Bound {
         let extent = self.extent(row);
-        let mut bound = Bound::new(range, radii, extent.size());
+        let mut bound = Bound::new(range, radii, extent.size);
         let off = bound.radii.along() + bound.radii.spread * self.width;
         let near = extent.range(off * (1.0 + 8.0 * UNIT));
         let both = bound.range.intersection(near);
@@ -217,7 +229,7 @@ impl Pass<'_> {
         if both.lo <= both.hi {
             bound.range = both;
         }
-        bound.most = bound.most.max(extent.value.abs() + extent.size());
+        bound.most = bound.most.max(extent.whole());
         bound
     }
 
@@ -278,7 +290,7 @@ impl Pass<'_> {
         let mut radii = x.radii.plus(y.radii.times(values));
         let start = radii.start;
         radii.tail += tail;
-        radii.drift += extent.size() * y.radii.start;
+        radii.drift += extent.size * y.radii.start;
         radii.drift += self.rounding() * (whole * (y.most + y.size) + x.size) + TINY;
         radii = radii.times(1.0 / least);
         radii.drift += (start + 4.0 * UNIT * x.most) * y.variation() / (least * least);
@@ -298,7 +310,7 @@ impl Pass<'_> {
         radii.tail += self.tail(row, row);
         radii.drift += self.rounding() * (whole * whole + r.size) + TINY;
         radii = radii.times(1.0 / sum);
-        let variation = extent.size() + r.variation() / (2.0 * low);
+        let variation = extent.size + r.variation() / (2.0 * low);
         radii.drift += (r.radii.start + 4.0 * UNIT * r.most) * variation / (sum * sum);
         radii.spread = r.radii.spread / (2.0 * low);
         // A distance is at least the square root of what is computed for it.
@@ -312,7 +324,7 @@ impl Pass<'_> {
     fn identity(&mut self, row: Reg, rule: Rule) -> Bound {
         let (residual, size) = match rule {
             Rule::Rate(a) => (Residual::default(), self.order() * self.row(a).size),
-            Rule::Quotient { .. } | Rule::PowerRate { .. } => (Residual::default(), self.extent(row).size()),
+            Rule::Quotient { .. } | Rule::PowerRate { .. } => (Residual::default(), self.extent(row).size),
             Rule::Neg(a) => {
                 let Radii { drift, tail, .. } = self.row(a).radii;
                 (Residual { drift, tail }, self.row(a).size)
@@ -384,7 +396,7 @@ impl Pass<'_> {
         let row = node.row;
         let Some((range, mut radii)) = operation::apply(op, |r| self.row(r)) else { return self.blame(node) };
         // y_k = q_k / k
-        let size = self.extent(rate).size();
+        let size = self.extent(rate).size;
         let share = self.order() + 1.0;
         match self.tape.rule(rate) {
             Some(Rule::Quotient { rate: numerator, by, .. }) => {

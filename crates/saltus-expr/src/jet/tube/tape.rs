@@ -30,6 +30,8 @@ pub(super) struct Tape {
     pub constants: Vec<(Reg, f64)>,
     /// Where the coefficients of each row are, as far as they are kept.
     pub places: Vec<Option<RowPlace>>,
+    /// For each row one whose coefficients have the same magnitudes from order 1 on, or itself.
+    pub twins: Vec<Reg>,
     /// The node of each row, `u32::MAX` for slots and constants.
     node_of_row: Vec<u32>,
     /// The row of each slot.
@@ -49,6 +51,7 @@ impl Tape {
             places: jets.layout().places.iter().map(|&place| Some(place.into())).collect(),
             node_of_row: vec![u32::MAX; plan.slots],
             row_of_slot: (0..plan.slots as u32).map(Reg).collect(),
+            twins: (0..plan.slots as u32).map(Reg).collect(),
             ..Tape::default()
         };
         for (position, (block, scheduled)) in plan.blocks.iter().zip(&schedule.blocks).enumerate() {
@@ -75,6 +78,7 @@ impl Tape {
             degrees: lowered.degrees[..lowered.inputs].to_vec(),
             starts: vec![true; lowered.inputs],
             node_of_row: vec![u32::MAX; lowered.inputs],
+            twins: (0..lowered.inputs as u32).map(Reg).collect(),
             ..Tape::default()
         };
         let place = |row: usize| {
@@ -107,12 +111,14 @@ impl Tape {
         let constants = lowered.constants.iter().enumerate();
         self.constants.extend(constants.map(|(i, &c)| (Reg((base + i) as u32), c)));
         self.node_of_row.resize(base + lowered.constants.len(), u32::MAX);
+        self.twins.extend((base..self.node_of_row.len()).map(|row| Reg(row as u32)));
         for (i, node) in lowered.nodes.iter().enumerate() {
             let is = JetNode {
                 start: node.start.map(|op| with_tables(op.map(row), first_table)),
                 rule: node.rule.map(row, |lock| lock),
             };
             self.node_of_row.push(self.nodes.len() as u32);
+            self.twins.push(self.twin(is).unwrap_or(Reg(self.twins.len() as u32)));
             self.nodes.push(Node {
                 row: row(Reg((lowered.first_node() + i) as u32)),
                 is,
@@ -120,6 +126,19 @@ impl Tape {
             });
         }
         rows
+    }
+
+    /// The row that a node changes by nothing but a constant or its sign.
+    fn twin(&self, node: JetNode) -> Option<Reg> {
+        let is_constant = |r: Reg| self.degrees[r.index()].is_constant();
+        node.start?;
+        let of = match node.rule {
+            Rule::Neg(a) => a,
+            Rule::Add(a, b) | Rule::Sub(a, b) if is_constant(b) => a,
+            Rule::Add(a, b) | Rule::Sub(a, b) if is_constant(a) => b,
+            _ => return None,
+        };
+        Some(self.twins[of.index()])
     }
 
     /// The rule of a row, if it is computed.

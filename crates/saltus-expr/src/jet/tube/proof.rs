@@ -1,0 +1,367 @@
+//! A proof: what is known of all rows on every step within some limits, and what follows for the
+//! distance of the flow from its polynomials.
+
+use super::bound::{Bound, Radii, UNIT};
+use super::limits::Limits;
+use super::obstacle::Obstacle;
+use super::profile::{Coefficients, Profiles};
+use super::rows::Pass;
+use super::tape::Tape;
+use super::{Distance, SlotBound};
+use crate::jet::range::{Range, TINY};
+use crate::jet::{JetLayout, Jets};
+use crate::plan::FlowPlan;
+
+/// A state that does not move gets this share of its value as weight, and at least so much.
+const LEAST_SHARE: f64 = 1e-4;
+const LEAST_WEIGHT: f64 = 1e-100;
+
+/// How much more weight states may need because of others.
+const REWEIGHINGS: usize = 4;
+
+/// Time of a proof for many steps, in lengths of one.
+const AHEAD: f64 = 16.0;
+const LONGER: f64 = 2.0;
+
+/// The equations of a flow as rows.
+#[derive(Clone, Debug)]
+pub(super) struct Flow {
+    pub tape: Tape,
+    /// Row of each state, and row and slot of its derivative.
+    pub states: Vec<usize>,
+    rates: Vec<(usize, u32)>,
+    pub time_slot: usize,
+    /// Slots that are read and never written.
+    constants: Vec<u32>,
+    /// The rows of watched slots.
+    watched: Vec<usize>,
+    /// The rows that are always known.
+    in_core: Vec<bool>,
+}
+
+impl Flow {
+    pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32]) -> Flow {
+        let row = |slot: u32| tape.row_of_slot[slot as usize].index();
+        let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
+        let mut is_constant: Vec<bool> = (0..plan.slots).map(|slot| row(slot as u32) == slot).collect();
+        states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
+        let mut in_core = vec![true; tape.degrees.len()];
+        tape.nodes.iter().for_each(|node| in_core[node.row.index()] = false);
+        tape.core.iter().for_each(|&i| in_core[tape.nodes[i as usize].row.index()] = true);
+        Flow {
+            rates: plan.states.iter().map(|&(_, rate)| (row(rate), rate)).collect(),
+            time_slot: plan.time_slot as usize,
+            constants: (0..plan.slots as u32).filter(|&slot| is_constant[slot as usize]).collect(),
+            watched: watched.iter().map(|&slot| row(slot)).collect(),
+            in_core,
+            states,
+            tape,
+        }
+    }
+}
+
+/// When a step begins, how long it is, and the powers of its length over the scale of the coefficients.
+#[derive(Clone, Debug)]
+pub(super) struct Span {
+    pub now: f64,
+    pub h: f64,
+    pub powers: Vec<f64>,
+}
+
+impl Span {
+    pub fn set_length(&mut self, h: f64, scale: f64) {
+        self.h = h;
+        let (ratio, mut power) = (h / scale, 1.0);
+        for to in &mut self.powers {
+            *to = power;
+            power *= ratio;
+        }
+    }
+}
+
+/// The polynomials of a step.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub flow: &'a Flow,
+    pub span: &'a Span,
+    pub coefficients: Coefficients<'a>,
+    layout: &'a JetLayout,
+}
+
+impl<'a> Step<'a> {
+    pub fn new(flow: &'a Flow, span: &'a Span, jets: &'a (impl Jets + ?Sized)) -> Step<'a> {
+        let (places, powers) = (&flow.tape.places, &span.powers);
+        let coefficients = Coefficients { arena: jets.arena(), places, origin: 0, by: 1, powers };
+        Step { flow, span, coefficients, layout: jets.layout() }
+    }
+
+    /// The last term of the derivative of a state.
+    fn last_term(&self, slot: u32) -> f64 {
+        let (place, order) = (self.layout.places[slot as usize], self.layout.order);
+        if place.degree.reaches(order) {
+            self.coefficients.arena[place.at(order)] * self.span.powers[order]
+        } else {
+            0.0
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Proof {
+    rows: Vec<Bound>,
+    limits: Limits,
+    /// It was made, for these constants.
+    is_made: bool,
+    /// The width of the tube in the weights of the states.
+    width: f64,
+    weights: Vec<f64>,
+    /// Defects of the states over their weights, and the reciprocals of these.
+    defects: Vec<[f64; 2]>,
+    /// The greatest growth of a distance in weights, for each unit of time.
+    steepness: f64,
+    /// Rounding in weights, for each unit of time and apart from it.
+    rounding: [f64; 2],
+    /// Which watched rows are known.
+    is_known: Vec<bool>,
+    obstacles: Vec<Obstacle>,
+}
+
+impl Proof {
+    pub fn new(flow: &Flow, is_wide: bool) -> Proof {
+        let Flow { tape, states, watched, .. } = flow;
+        let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
+        tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
+        Proof {
+            limits: Limits::new(is_wide),
+            is_made: false,
+            width: 0.0,
+            weights: vec![0.0; states.len()],
+            defects: vec![[0.0; 2]; states.len()],
+            steepness: 0.0,
+            rounding: [0.0; 2],
+            is_known: vec![false; watched.len()],
+            obstacles: Vec::new(),
+            rows,
+        }
+    }
+
+    /// Takes what does not change during a step.
+    pub fn take_constants(&mut self, flow: &Flow, env: &[f64]) {
+        for &slot in &flow.constants {
+            let (row, value) = (&mut self.rows[slot as usize], env[slot as usize]);
+            if row.range.lo != value {
+                *row = Bound::point(value);
+                self.is_made = false;
+            }
+        }
+    }
+
+    /// Makes it for a step, in a tube of some width.
+    pub fn make(&mut self, step: Step, profiles: &mut Profiles, width: f64) -> Result<Distance, Obstacle> {
+        let Step { span, .. } = step;
+        self.begin(step, profiles, width);
+        for _ in 0..REWEIGHINGS {
+            self.bound_core(step, profiles)?;
+            self.steepness = self.pull(step.flow).fold(0.0_f64, |most, (pull, weight)| {
+                let growth = pull / weight;
+                if growth <= most { most } else { growth }
+            });
+            if span.h * self.steepness <= greatest_growth(span) {
+                self.settle(step.flow, span, profiles);
+                self.is_made = true;
+                return Ok(self.distance(step, 1.0));
+            }
+            if self.steepness.is_nan() || !self.reweigh(step.flow, span, profiles) {
+                break;
+            }
+        }
+        Ok(Distance { tail: f64::INFINITY, drift: f64::INFINITY })
+    }
+
+    /// What it says of a step that is within its limits: the share of tails in what was supposed of
+    /// them, and the distance.
+    pub fn again(&self, step: Step, profiles: &Profiles, width: f64) -> Option<(f64, Distance)> {
+        let Step { flow, span, .. } = step;
+        let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
+        let is_near = span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
+        let grows = span.h * self.steepness > greatest_growth(span);
+        if !self.is_made || self.width != width || !is_near || grows {
+            return None;
+        }
+        let share = self.limits.share(profiles)?;
+        let distance = self.distance(step, share);
+        (distance.most() < width).then_some((share, distance))
+    }
+
+    /// Forgets everything.
+    pub fn forget(&mut self) {
+        self.is_made = false;
+        self.limits.forget();
+    }
+
+    /// The ranges of the states along their polynomials.
+    fn begin(&mut self, step: Step, profiles: &mut Profiles, width: f64) {
+        let Step { flow, span, coefficients, .. } = step;
+        self.is_made = false;
+        self.width = width;
+        self.limits.renew();
+        for (weight, &row) in self.weights.iter_mut().zip(&flow.states) {
+            let position = profiles.ask(coefficients, row, true);
+            let extent = self.limits.extent(profiles, position);
+            *weight = extent.size + LEAST_SHARE * extent.start + LEAST_WEIGHT;
+        }
+        self.place_states(flow, profiles);
+        let [ahead, longest] =
+            if self.limits.is_wide { [AHEAD * span.h, LONGER * span.h] } else { [span.h; 2] };
+        let end = Range::point(span.now).add(Range::point(ahead)).hi;
+        let radii = Radii { drift: 4.0 * UNIT * longest, ..Radii::default() };
+        self.rows[flow.time_slot] = Bound::new(Range { lo: span.now, hi: end }, radii, longest);
+    }
+
+    fn place_states(&mut self, flow: &Flow, profiles: &Profiles) {
+        for (&row, &weight) in flow.states.iter().zip(&self.weights) {
+            let extent = self.limits.supposed(profiles, row);
+            let radii = Radii { spread: weight, ..Radii::default() };
+            let range = extent.range(weight * self.width * (1.0 + 8.0 * UNIT));
+            self.rows[row] = Bound::new(range, radii, extent.size);
+        }
+    }
+
+    fn bound_core(&mut self, step: Step, profiles: &mut Profiles) -> Result<(), Obstacle> {
+        let Step { flow, .. } = step;
+        self.obstacles.clear();
+        self.is_known.fill(false);
+        self.limits.clear_tails();
+        self.bound(step, profiles, &flow.tape.core);
+        if self.obstacles.is_empty() {
+            return Ok(());
+        }
+        match flow.rates.iter().find_map(|&(rate, _)| self.rows[rate].cause) {
+            Some(cause) => Err(self.obstacles[cause as usize]),
+            None => Ok(()),
+        }
+    }
+
+    fn bound(&mut self, step: Step, profiles: &mut Profiles, nodes: &[u32]) {
+        let Step { flow, coefficients, .. } = step;
+        let Proof { rows, limits, width, obstacles, .. } = self;
+        Pass { tape: &flow.tape, rows, profiles, limits, coefficients, width: *width, obstacles }.run(nodes);
+    }
+
+    /// How far, for each unit of time, every state may be pulled away if all are off by their weights,
+    /// and that weight.
+    fn pull<'a>(&'a self, flow: &'a Flow) -> impl Iterator<Item = (f64, f64)> {
+        let pulls = flow.rates.iter().map(|&(rate, _)| self.rows[rate].radii.spread);
+        pulls.zip(self.weights.iter().copied())
+    }
+
+    /// Gives more weight to the states that others pull away; true if any got some.
+    fn reweigh(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
+        let mut any = false;
+        for (weight, &(rate, _)) in self.weights.iter_mut().zip(&flow.rates) {
+            let pull = span.h * self.rows[rate].radii.spread / (0.5 * greatest_growth(span));
+            if pull > *weight && pull.is_finite() {
+                *weight = pull;
+                any = true;
+            }
+        }
+        self.place_states(flow, profiles);
+        any
+    }
+
+    /// What the distance follows from.
+    fn settle(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) {
+        let order = span.powers.len() - 1;
+        self.rounding = [0.0; 2];
+        for (i, (&(rate, _), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
+            let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
+            self.defects[i] = [radii.tail * weight, weight];
+            let degree = flow.tape.degrees[state].bound().map_or(order, |d| d.min(order)) as f64;
+            let integration = 4.0 * UNIT * degree * self.limits.supposed(profiles, state).size + TINY;
+            let here = [(radii.start + radii.drift) * weight, integration * weight];
+            for (most, here) in self.rounding.iter_mut().zip(here) {
+                *most = if here <= *most { *most } else { here };
+            }
+        }
+    }
+
+    /// The distance of the flow from its polynomials on a step with a share of the tails supposed; see
+    /// the head of the module above.
+    fn distance(&self, step: Step, share: f64) -> Distance {
+        let Step { flow, span, .. } = step;
+        let (h, p) = (span.h, (span.powers.len() - 1) as f64);
+        let mut defect = 0.0_f64;
+        for (&(_, slot), &[tail, weight]) in flow.rates.iter().zip(&self.defects) {
+            let beyond = tail * share + step.last_term(slot).abs() * weight;
+            defect = if beyond <= defect { defect } else { beyond };
+        }
+        let growth = h * self.steepness;
+        let tail = h * defect / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
+        let [by_time, apart] = self.rounding;
+        let drift = (h * by_time + apart) * exponential(growth);
+        Distance { tail: tail * (1.0 + 64.0 * UNIT), drift: drift * (1.0 + 8.0 * UNIT) }
+    }
+
+    /// How far from its polynomial a state may be, in units of a distance.
+    pub fn weight(&self, state: usize) -> f64 {
+        self.weights[state]
+    }
+
+    /// What is known of a watched slot, with a share of the tails supposed.
+    pub fn watched(
+        &mut self,
+        step: Step,
+        profiles: &mut Profiles,
+        index: usize,
+        share: f64,
+    ) -> Result<SlotBound, Obstacle> {
+        if !std::mem::replace(&mut self.is_known[index], true) {
+            self.bound(step, profiles, &step.flow.tape.cones[index]);
+        }
+        shown(&self.obstacles, self.rows[step.flow.watched[index]].with_share(share))
+    }
+
+    /// What is known of a slot that a function reads, with what makes it unreliable added to a list.
+    pub fn input(&self, flow: &Flow, slot: u32, obstacles: &mut Vec<Obstacle>) -> Bound {
+        let bound = self.rows[flow.tape.row_of_slot[slot as usize].index()];
+        match bound.cause {
+            Some(cause) => {
+                obstacles.push(self.obstacles[cause as usize]);
+                Bound::unsound(obstacles.len() as u32 - 1)
+            }
+            None => bound,
+        }
+    }
+
+    /// The width of the tube in the weights of the states.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// What is known of a slot: nothing of signals that no derivative needs.
+    pub fn slot(&self, flow: &Flow, slot: u32) -> Option<&Bound> {
+        let row = flow.tape.row_of_slot[slot as usize].index();
+        Some(&self.rows[row]).filter(|bound| flow.in_core[row] && bound.cause.is_none())
+    }
+}
+
+/// A growth beyond this makes the step too long.
+fn greatest_growth(span: &Span) -> f64 {
+    0.5 * span.powers.len() as f64
+}
+
+/// A bound as it is shown.
+pub(super) fn shown(obstacles: &[Obstacle], bound: Bound) -> Result<SlotBound, Obstacle> {
+    match bound.cause {
+        Some(cause) => Err(obstacles[cause as usize]),
+        None => Ok(SlotBound { range: bound.range.interval(), radii: bound.radii }),
+    }
+}
+
+/// An upper bound of the exponential of a number that is not negative, at most a third above it.
+fn exponential(x: f64) -> f64 {
+    if x >= 16.0 {
+        return f64::INFINITY;
+    }
+    (0..6).fold(1.0 / (1.0 - x / 64.0), |power: f64, _| power * power) * (1.0 + 256.0 * UNIT)
+}
