@@ -135,13 +135,14 @@ pub(super) struct Profiles {
     extents: Vec<Extents>,
     /// For each group where its coefficients are, if they are neighbours in memory.
     neighbours: Vec<Option<Neighbours>>,
+    gathered: Vec<Lanes>,
 }
 
-/// Where neighbouring coefficients of order 0 are, and the distance of those of the next order.
+/// Where neighbouring coefficients of order 0 are, and how many groups further those of the next order.
 #[derive(Clone, Copy, Debug)]
 struct Neighbours {
     base: usize,
-    stride: usize,
+    step: usize,
 }
 
 impl Profiles {
@@ -209,7 +210,9 @@ impl Profiles {
                         && others.stride == first.stride
                 };
                 let all = rows.iter().enumerate().all(|(lane, &row)| is_next(lane, row));
-                all.then_some(Neighbours { base: first.base as usize, stride: first.stride as usize })
+                let (base, step) = (first.base as usize, first.stride as usize / LANES);
+                let is_whole = (first.stride as usize).is_multiple_of(LANES);
+                (all && is_whole).then_some(Neighbours { base, step })
             });
         }
     }
@@ -231,49 +234,44 @@ impl Profiles {
     }
 
     fn read_group(&mut self, from: Coefficients, group: usize) {
-        let values = match self.neighbours[group] {
-            Some(Neighbours { base, stride }) if from.by == 1 && from.origin == 0 => {
-                self.copy(from.arena, base, stride, group)
+        let (source, step) = match self.neighbours[group] {
+            Some(Neighbours { base, step }) if from.by == 1 && from.origin == 0 => {
+                (from.arena[base..].as_chunks().0, step)
             }
-            _ => self.gather(from, group),
+            _ => {
+                self.gather(from, group);
+                (&self.gathered[..], 1)
+            }
         };
         let all = group * self.order..(group + 1) * self.order;
-        let (magnitudes, above) = (&mut self.magnitudes[all.clone()], &mut self.above[all]);
-        let powers = &from.powers[1..];
-        in_widest_vectors(Summing { magnitudes, above, powers, values, extents: &mut self.extents[group] });
+        in_widest_vectors(Summing {
+            source,
+            step,
+            powers: from.powers,
+            magnitudes: &mut self.magnitudes[all.clone()],
+            above: &mut self.above[all],
+            extents: &mut self.extents[group],
+        });
     }
 
-    /// Takes the coefficients of neighbours; those of order 0 are returned.
-    fn copy(&mut self, arena: &[f64], base: usize, stride: usize, group: usize) -> Lanes {
-        let at = |k: usize| arena[base + k * stride..].first_chunk().copied().unwrap_or_default();
-        let to = &mut self.magnitudes[group * self.order..(group + 1) * self.order];
-        for (k, to) in to.iter_mut().enumerate() {
-            *to = at(k + 1);
-        }
-        at(0)
-    }
-
-    /// The same from wherever they are.
-    fn gather(&mut self, from: Coefficients, group: usize) -> Lanes {
+    /// Brings together coefficients that are no neighbours.
+    fn gather(&mut self, from: Coefficients, group: usize) {
         let rows = &self.rows[group * LANES..self.rows.len().min((group + 1) * LANES)];
-        let magnitudes = &mut self.magnitudes[group * self.order..(group + 1) * self.order];
-        let mut values = [0.0; LANES];
+        self.gathered.clear();
+        self.gathered.resize(self.order + 1, [0.0; LANES]);
         for (lane, &(row, starts)) in rows.iter().enumerate() {
             let Some(&Some(RowPlace { value, others })) = from.places.get(row as usize) else { continue };
             let [value, first, stride] = [value, others.base, others.stride].map(|i| i as usize * from.by);
             if starts {
-                values[lane] = from.arena[from.origin + value];
+                self.gathered[0][lane] = from.arena[from.origin + value];
             }
             let degree = others.degree.bound().map_or(self.order, |d| d.min(self.order));
-            let (known, rest) = magnitudes.split_at_mut(degree);
             let mut at = from.origin + first;
-            for to in known {
+            for to in &mut self.gathered[1..=degree] {
                 at += stride;
                 to[lane] = from.arena[at];
             }
-            rest.iter_mut().for_each(|to| to[lane] = 0.0);
         }
-        values
     }
 
     /// The sum of the magnitudes of the terms of a product beyond the order, both factors being read.
@@ -281,8 +279,12 @@ impl Profiles {
         let of = |at: Position| at.group() * self.order..(at.group() + 1) * self.order;
         let (magnitudes, above) = (&self.magnitudes[of(a)], &self.above[of(b)]);
         let (a, b) = (a.lane(), b.lane());
+        let ((x, x_rest), (y, y_rest)) = (magnitudes.as_chunks::<4>(), above.as_chunks::<4>());
         let mut sum = 0.0;
-        for (x, y) in magnitudes.iter().zip(above) {
+        for (x, y) in x.iter().zip(y) {
+            sum += (x[0][a] * y[0][b] + x[1][a] * y[1][b]) + (x[2][a] * y[2][b] + x[3][a] * y[3][b]);
+        }
+        for (x, y) in x_rest.iter().zip(y_rest) {
             sum += x[a] * y[b];
         }
         sum * (1.0 + 8.0 * self.order as f64 * UNIT)
@@ -291,10 +293,12 @@ impl Profiles {
 
 /// Makes the sums of the terms of some rows, given by their coefficients.
 struct Summing<'a> {
+    /// Those of order k are at k times the step.
+    source: &'a [Lanes],
+    step: usize,
+    powers: &'a [f64],
     magnitudes: &'a mut [Lanes],
     above: &'a mut [Lanes],
-    powers: &'a [f64],
-    values: Lanes,
     extents: &'a mut Extents,
 }
 
@@ -302,25 +306,26 @@ impl VectorWork for Summing<'_> {
     #[inline(always)]
     fn work(self) {
         let (mut sum, mut size) = ([0.0; LANES], [0.0; LANES]);
-        let count = self.powers.len();
-        let (magnitudes, above) = (&mut self.magnitudes[..count], &mut self.above[..count]);
-        for j in 0..count {
-            let k = count - 1 - j;
-            let (power, mut term) = (self.powers[k], magnitudes[k]);
+        let order = self.powers.len() - 1;
+        let values = self.source[0];
+        let (magnitudes, above) = (&mut self.magnitudes[..order], &mut self.above[..order]);
+        for j in 0..order {
+            let k = order - j;
+            let (power, mut term) = (self.powers[k], self.source[k * self.step]);
             for lane in 0..LANES {
                 term[lane] *= power;
                 sum[lane] += term[lane];
                 term[lane] = term[lane].abs();
                 size[lane] += term[lane];
             }
-            magnitudes[k] = term;
+            magnitudes[k - 1] = term;
             above[j] = size;
         }
         // Rounding of the sums and of the powers.
-        let rounding = 8.0 * self.powers.len() as f64 * UNIT;
+        let rounding = 8.0 * order as f64 * UNIT;
         for lane in 0..LANES {
             let size = size[lane] * (1.0 + rounding);
-            let (middle, start) = (self.values[lane] + 0.5 * sum[lane], self.values[lane].abs());
+            let (middle, start) = (values[lane] + 0.5 * sum[lane], values[lane].abs());
             let reach = 0.5 * size + (rounding * size + 4.0 * UNIT * start);
             self.extents.lo[lane] = middle - reach;
             self.extents.hi[lane] = middle + reach;

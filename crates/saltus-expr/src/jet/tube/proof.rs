@@ -31,6 +31,7 @@ pub(super) struct Flow {
     pub states: Vec<usize>,
     rates: Vec<(usize, u32)>,
     pub time_slot: usize,
+    reads_time: bool,
     /// Slots that are read and never written.
     constants: Vec<u32>,
     /// The rows of watched slots.
@@ -43,7 +44,12 @@ impl Flow {
     pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32]) -> Flow {
         let row = |slot: u32| tape.row_of_slot[slot as usize].index();
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
-        let mut is_constant: Vec<bool> = (0..plan.slots).map(|slot| row(slot as u32) == slot).collect();
+        // By nodes, as a derivative, or as a watched slot.
+        let mut is_read = tape.read();
+        let shown = plan.states.iter().map(|&(_, rate)| rate).chain(watched.iter().copied());
+        shown.for_each(|slot| is_read[row(slot)] = true);
+        let mut is_constant: Vec<bool> =
+            (0..plan.slots).map(|slot| row(slot as u32) == slot && is_read[slot]).collect();
         states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
         let mut in_core = vec![true; tape.degrees.len()];
         tape.nodes.iter().for_each(|node| in_core[node.row.index()] = false);
@@ -51,6 +57,7 @@ impl Flow {
         Flow {
             rates: plan.states.iter().map(|&(_, rate)| (row(rate), rate)).collect(),
             time_slot: plan.time_slot as usize,
+            reads_time: is_read[plan.time_slot as usize],
             constants: (0..plan.slots as u32).filter(|&slot| is_constant[slot as usize]).collect(),
             watched: watched.iter().map(|&slot| row(slot)).collect(),
             in_core,
@@ -95,14 +102,11 @@ impl<'a> Step<'a> {
         Step { flow, span, coefficients, layout: jets.layout() }
     }
 
-    /// The last term of the derivative of a state.
-    fn last_term(&self, slot: u32) -> f64 {
+    /// The last coefficient of the derivative of a state.
+    #[inline(always)]
+    fn last_coefficient(&self, slot: u32) -> f64 {
         let (place, order) = (self.layout.places[slot as usize], self.layout.order);
-        if place.degree.reaches(order) {
-            self.coefficients.arena[place.at(order)] * self.span.powers[order]
-        } else {
-            0.0
-        }
+        if place.degree.reaches(order) { self.coefficients.arena[place.at(order)] } else { 0.0 }
     }
 }
 
@@ -183,7 +187,8 @@ impl Proof {
     pub fn again(&self, step: Step, profiles: &Profiles, width: f64) -> Option<(f64, Distance)> {
         let Step { flow, span, .. } = step;
         let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
-        let is_near = span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
+        let is_near =
+            !flow.reads_time || span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
         let grows = span.h * self.steepness > greatest_growth(span);
         if !self.is_made || self.width != width || !is_near || grows {
             return None;
@@ -290,9 +295,9 @@ impl Proof {
     fn distance(&self, step: Step, share: f64) -> Distance {
         let Step { flow, span, .. } = step;
         let (h, p) = (span.h, (span.powers.len() - 1) as f64);
-        let mut defect = 0.0_f64;
+        let (mut defect, power) = (0.0_f64, span.powers[span.powers.len() - 1]);
         for (&(_, slot), &[tail, weight]) in flow.rates.iter().zip(&self.defects) {
-            let beyond = tail * share + step.last_term(slot).abs() * weight;
+            let beyond = tail * share + step.last_coefficient(slot).abs() * power * weight;
             defect = if beyond <= defect { defect } else { beyond };
         }
         let growth = h * self.steepness;
@@ -363,5 +368,8 @@ fn exponential(x: f64) -> f64 {
     if x >= 16.0 {
         return f64::INFINITY;
     }
-    (0..6).fold(1.0 / (1.0 - x / 64.0), |power: f64, _| power * power) * (1.0 + 256.0 * UNIT)
+    let root = 1.0 / (1.0 - x / 64.0);
+    let [fourth, rounding] = [(root * root) * (root * root), 1.0 + 256.0 * UNIT];
+    let sixteenth = (fourth * fourth) * (fourth * fourth);
+    (sixteenth * sixteenth) * (sixteenth * sixteenth) * rounding
 }

@@ -155,16 +155,27 @@ impl Tape {
             if i == u32::MAX || known.binary_search(&i).is_ok() || !cone.insert(i) {
                 continue;
             }
-            let JetNode { start, rule } = self.nodes[i as usize].is;
-            stack.extend(start.into_iter().flat_map(Op::operands));
-            let see = |r: Reg| {
-                stack.push(r);
-                r
-            };
-            rule.map(see, |lock| lock);
+            for_operands(self.nodes[i as usize].is, |r| stack.push(r));
         }
         cone.into_iter().collect()
     }
+
+    /// True for the rows that some node reads.
+    pub fn read(&self) -> Vec<bool> {
+        let mut read = vec![false; self.degrees.len()];
+        self.nodes.iter().for_each(|node| for_operands(node.is, |r| read[r.index()] = true));
+        read
+    }
+}
+
+/// Shows all rows that a node reads.
+fn for_operands(JetNode { start, rule }: JetNode, mut see: impl FnMut(Reg)) {
+    start.into_iter().flat_map(Op::operands).for_each(&mut see);
+    let see = |r: Reg| {
+        see(r);
+        r
+    };
+    rule.map(see, |lock| lock);
 }
 
 /// An operation with the numbers of its tables moved up.
