@@ -225,8 +225,9 @@ impl Certifier {
         let outputs = crowd.iter().flat_map(|unit| unit.outputs.iter().copied());
         let functions: HashMap<u32, usize> = outputs.zip(0..).collect();
         let source = |slot: &u32| functions.get(slot).map_or(Source::Slot(*slot), |&f| Source::Bank(f));
+        let read: Vec<u32> = crowd.iter().flat_map(|unit| unit.inputs.iter().copied()).collect();
         Certifier {
-            tube: Tube::new(plan, jets, guards),
+            tube: Tube::new(plan, jets, guards, &read),
             distance: Distance::default(),
             guards: guards.iter().map(source).collect(),
             bank: (!crowd.is_empty()).then(|| Bank::new(crowd, order, |slot| jets.degree(slot))),

@@ -56,6 +56,11 @@ impl Range {
         if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
     }
 
+    /// Wide enough for a number, and for some beyond it.
+    pub fn extended(self, x: f64) -> Range {
+        Range { lo: self.lo.min(x - 0.5 * (self.lo - x)), hi: self.hi.max(x + 0.5 * (x - self.hi)) }
+    }
+
     fn outward(self) -> Range {
         Range { lo: down(self.lo), hi: up(self.hi) }
     }

@@ -90,7 +90,12 @@ impl Bound {
 
     /// A number that does not change.
     pub fn point(x: f64) -> Bound {
-        Bound { range: Range::point(x), radii: Radii::default(), size: 0.0, most: x.abs(), cause: None }
+        Bound::constant(Range::point(x))
+    }
+
+    /// One of some numbers, that does not change.
+    pub fn constant(range: Range) -> Bound {
+        Bound { range, radii: Radii::default(), size: 0.0, most: range.magnitude(), cause: None }
     }
 
     /// A row that cannot be relied upon.

@@ -57,8 +57,12 @@ impl Limits {
     }
 
     /// What is supposed of a row, at least what it has on the step.
-    #[inline]
+    #[inline(always)]
     pub fn extent(&mut self, profiles: &Profiles, position: Position) -> Extent {
+        if self.is_wide { self.suppose(profiles, position) } else { profiles.extent(position) }
+    }
+
+    fn suppose(&mut self, profiles: &Profiles, position: Position) -> Extent {
         if position.group() >= self.extents.len() {
             self.extents.resize(position.group() + 1, Extents::UNKNOWN);
         }
@@ -70,7 +74,6 @@ impl Limits {
         let here = profiles.extent(position);
         let before = self.before.get(position.group()).map(|extents| extents.get(position.lane()));
         let supposed = match before.filter(|before| before.size < f64::INFINITY) {
-            _ if !self.is_wide => here,
             Some(before) => before.extended(here),
             None => here.wider(),
         };
@@ -80,8 +83,11 @@ impl Limits {
 
     /// What is supposed of a row of which something is.
     pub fn supposed(&self, profiles: &Profiles, row: usize) -> Extent {
-        let position = profiles.position(row);
-        position.map_or(Extent::UNKNOWN, |at| self.extents[at.group()].get(at.lane()))
+        match profiles.position(row) {
+            Some(at) if self.is_wide => self.extents[at.group()].get(at.lane()),
+            Some(at) => profiles.extent(at),
+            None => Extent::UNKNOWN,
+        }
     }
 
     /// What is supposed of the terms of a product beyond the order, at least what they are on the step.
@@ -90,7 +96,7 @@ impl Limits {
         if !self.is_wide {
             return sum;
         }
-        let [a, b] = factors.map(|at| self.extents[at.group()].get(at.lane()).size);
+        let [a, b] = factors.map(|at| self.suppose(profiles, at).size);
         let limit = (TAILS * sum).max(LEAST_TAIL * a * b);
         self.tails.push(Tail { factors, limit });
         limit

@@ -90,7 +90,7 @@ pub struct SlotBound {
 /// let mut jets = JetMachine::new(&plan, 8);
 /// let env = [0.0, 4.0, 0.0];
 /// jets.run(&env, 1.0);
-/// let mut tube = Tube::new(&plan, &jets, &[]);
+/// let mut tube = Tube::new(&plan, &jets, &[], &[]);
 /// tube.set_point(&env);
 /// let distance = tube.bound_distance(&jets, 0.5, 1.0, 0.01).unwrap();
 /// assert!(distance.most() < 1e-6);
@@ -132,12 +132,13 @@ struct Guest {
 }
 
 impl Tube {
-    /// For a plan and the jets that evaluate it, with some slots to watch beside the states.
+    /// For a plan and the jets that evaluate it, with some slots to watch beside the states, and those
+    /// that functions of banks read.
     ///
     /// # Panics
     /// If the plan fails [`FlowPlan::check`] or the jets are those of another plan.
-    pub fn new(plan: &FlowPlan, jets: &(impl Jets + ?Sized), watched: &[u32]) -> Tube {
-        let flow = Flow::new(plan, Tape::new(plan, jets, watched), watched);
+    pub fn new(plan: &FlowPlan, jets: &(impl Jets + ?Sized), watched: &[u32], read: &[u32]) -> Tube {
+        let flow = Flow::new(plan, Tape::new(plan, jets, watched), watched, read);
         let order = jets.order();
         Tube {
             span: Span { now: 0.0, h: 0.0, powers: vec![1.0; order + 1] },
@@ -187,7 +188,7 @@ impl Tube {
         self.span.set_length(h, scale);
         let Tube { flow, span, profiles, wide, .. } = self;
         let step = Step::new(flow, span, jets);
-        profiles.read(step.coefficients);
+        profiles.read(&step.coefficients);
         self.is_tight = false;
         if let Some((share, distance)) = wide.again(step, profiles, width) {
             (self.share, self.distance) = (share, distance);
@@ -287,7 +288,7 @@ impl Tube {
             by: view.lanes,
             powers: &span.powers,
         };
-        profiles.read(coefficients);
+        profiles.read(&coefficients);
         limits.forget();
         let width = proof.width();
         Pass { tape, rows, profiles, limits, coefficients, width, obstacles }.run(&tape.core);

@@ -158,7 +158,7 @@ impl Profiles {
     }
 
     /// Reads the coefficients of all rows asked for so far.
-    pub fn read(&mut self, from: Coefficients) {
+    pub fn read(&mut self, from: &Coefficients) {
         for group in 0..self.extents.len() {
             self.read_group(from, group);
         }
@@ -166,7 +166,7 @@ impl Profiles {
 
     /// Where a row is read, from now on; it must be kept.
     #[inline(always)]
-    pub fn ask(&mut self, from: Coefficients, row: usize, starts: bool) -> Position {
+    pub fn ask(&mut self, from: &Coefficients, row: usize, starts: bool) -> Position {
         if self.positions[row] == Position::NONE {
             self.take_up(from, row, starts);
         }
@@ -174,7 +174,7 @@ impl Profiles {
     }
 
     #[cold]
-    fn take_up(&mut self, from: Coefficients, row: usize, starts: bool) {
+    fn take_up(&mut self, from: &Coefficients, row: usize, starts: bool) {
         self.place(row as u32, starts);
         self.find_neighbours(from.places);
         self.read_group(from, self.positions[row].group());
@@ -233,7 +233,7 @@ impl Profiles {
         self.extents[position.group()].get(position.lane())
     }
 
-    fn read_group(&mut self, from: Coefficients, group: usize) {
+    fn read_group(&mut self, from: &Coefficients, group: usize) {
         let (source, step) = match self.neighbours[group] {
             Some(Neighbours { base, step }) if from.by == 1 && from.origin == 0 => {
                 (from.arena[base..].as_chunks().0, step)
@@ -255,7 +255,7 @@ impl Profiles {
     }
 
     /// Brings together coefficients that are no neighbours.
-    fn gather(&mut self, from: Coefficients, group: usize) {
+    fn gather(&mut self, from: &Coefficients, group: usize) {
         let rows = &self.rows[group * LANES..self.rows.len().min((group + 1) * LANES)];
         self.gathered.clear();
         self.gathered.resize(self.order + 1, [0.0; LANES]);

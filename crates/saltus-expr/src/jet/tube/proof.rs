@@ -41,13 +41,13 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32]) -> Flow {
+    pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32], read: &[u32]) -> Flow {
         let row = |slot: u32| tape.row_of_slot[slot as usize].index();
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
-        // By nodes, as a derivative, or as a watched slot.
         let mut is_read = tape.read();
-        let shown = plan.states.iter().map(|&(_, rate)| rate).chain(watched.iter().copied());
-        shown.for_each(|slot| is_read[row(slot)] = true);
+        let rates = plan.states.iter().map(|&(_, rate)| rate);
+        let others = rates.chain(watched.iter().chain(read).copied());
+        others.for_each(|slot| is_read[row(slot)] = true);
         let mut is_constant: Vec<bool> =
             (0..plan.slots).map(|slot| row(slot as u32) == slot && is_read[slot]).collect();
         states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
@@ -114,8 +114,9 @@ impl<'a> Step<'a> {
 pub(super) struct Proof {
     rows: Vec<Bound>,
     limits: Limits,
-    /// It was made, for these constants.
+    /// It was made, for these constants; some were met before.
     is_made: bool,
+    has_met: bool,
     /// The width of the tube in the weights of the states.
     width: f64,
     weights: Vec<f64>,
@@ -128,6 +129,9 @@ pub(super) struct Proof {
     /// Which watched rows are known.
     is_known: Vec<bool>,
     obstacles: Vec<Obstacle>,
+    /// How often it was made.
+    #[cfg(test)]
+    pub makes: usize,
 }
 
 impl Proof {
@@ -138,6 +142,7 @@ impl Proof {
         Proof {
             limits: Limits::new(is_wide),
             is_made: false,
+            has_met: false,
             width: 0.0,
             weights: vec![0.0; states.len()],
             defects: vec![[0.0; 2]; states.len()],
@@ -145,24 +150,35 @@ impl Proof {
             rounding: [0.0; 2],
             is_known: vec![false; watched.len()],
             obstacles: Vec::new(),
+            #[cfg(test)]
+            makes: 0,
             rows,
         }
     }
 
-    /// Takes what does not change during a step.
+    /// Takes what does not change during a step. For many steps it is supposed to be in a range, which
+    /// grows with the values met.
     pub fn take_constants(&mut self, flow: &Flow, env: &[f64]) {
+        let grows = self.limits.is_wide && self.has_met;
         for &slot in &flow.constants {
             let (row, value) = (&mut self.rows[slot as usize], env[slot as usize]);
-            if row.range.lo != value {
-                *row = Bound::point(value);
+            let known = row.range;
+            if !(if grows { known.contains(value) } else { known == Range::point(value) }) {
+                let grows = grows && !value.is_nan();
+                *row = Bound::constant(if grows { known.extended(value) } else { Range::point(value) });
                 self.is_made = false;
             }
         }
+        self.has_met = true;
     }
 
     /// Makes it for a step, in a tube of some width.
     pub fn make(&mut self, step: Step, profiles: &mut Profiles, width: f64) -> Result<Distance, Obstacle> {
         let Step { span, .. } = step;
+        #[cfg(test)]
+        {
+            self.makes += 1;
+        }
         self.begin(step, profiles, width);
         for _ in 0..REWEIGHINGS {
             self.bound_core(step, profiles)?;
@@ -198,9 +214,9 @@ impl Proof {
         (distance.most() < width).then_some((share, distance))
     }
 
-    /// Forgets everything.
+    /// Forgets everything; constants are to be taken anew.
     pub fn forget(&mut self) {
-        self.is_made = false;
+        (self.is_made, self.has_met) = (false, false);
         self.limits.forget();
     }
 
@@ -211,7 +227,7 @@ impl Proof {
         self.width = width;
         self.limits.renew();
         for (weight, &row) in self.weights.iter_mut().zip(&flow.states) {
-            let position = profiles.ask(coefficients, row, true);
+            let position = profiles.ask(&coefficients, row, true);
             let extent = self.limits.extent(profiles, position);
             *weight = extent.size + LEAST_SHARE * extent.start + LEAST_WEIGHT;
         }

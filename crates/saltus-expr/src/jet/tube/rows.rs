@@ -167,7 +167,7 @@ impl Pass<'_> {
 
     fn position(&mut self, row: Reg) -> Position {
         let starts = self.tape.starts[row.index()];
-        self.profiles.ask(self.coefficients, row.index(), starts)
+        self.profiles.ask(&self.coefficients, row.index(), starts)
     }
 
     fn extent(&mut self, row: Reg) -> Extent {
@@ -188,14 +188,11 @@ impl Pass<'_> {
         {
             return 0.0;
         }
-        let factors = [a, b].map(|r| self.tape.twins[r.index()]);
-        if !factors.iter().all(|&r| self.is_kept(r)) {
+        let (a, b) = (self.tape.twins[a.index()], self.tape.twins[b.index()]);
+        if !(self.is_kept(a) && self.is_kept(b)) {
             return f64::INFINITY;
         }
-        for r in factors {
-            self.extent(r);
-        }
-        let factors = factors.map(|r| self.position(r));
+        let factors = [self.position(a), self.position(b)];
         self.limits.tail(self.profiles, factors)
     }
 

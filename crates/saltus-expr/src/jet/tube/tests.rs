@@ -24,7 +24,7 @@ fn passage(make: impl FnOnce(&mut Graph, Expr) -> Expr) -> Passage {
     let block = PlanBlock { program: program.into(), inputs, outputs: vec![3, 4] };
     let plan = FlowPlan { blocks: vec![block], states: vec![(1, 3), (2, 4)], time_slot: 0, slots: 5 };
     let jets = JetMachine::new(&plan, ORDER);
-    Passage { tube: Tube::new(&plan, &jets, &[]), jets }
+    Passage { tube: Tube::new(&plan, &jets, &[], &[]), jets }
 }
 
 /// What is in the way if x goes from one value to another.
@@ -113,4 +113,48 @@ fn tables_and_extrema_must_stay_on_their_piece() {
         assert_eq!(obstacle(&mut extremum, 0.1, 0.9), None);
         assert_eq!(obstacle(&mut extremum, 0.5, 1.1), Some((name, ObstacleKind::Switch)));
     }
+}
+
+/// x' = a x^2 with a in slot 2.
+fn growth() -> (FlowPlan, JetMachine) {
+    let mut g = Graph::new();
+    let [x, a] = [1, 2].map(|slot| g.var(VarId(slot), Sort::Real));
+    let rate = g.intern(Node::Binary(Binary::Mul, a, x));
+    let rate = g.intern(Node::Binary(Binary::Mul, rate, x));
+    let (program, inputs) = Program::new(&g, &[rate]);
+    let inputs = inputs.iter().map(|v| v.0).collect();
+    let block = PlanBlock { program: program.into(), inputs, outputs: vec![3] };
+    let plan = FlowPlan { blocks: vec![block], states: vec![(1, 3)], time_slot: 0, slots: 4 };
+    let jets = JetMachine::new(&plan, ORDER);
+    (plan, jets)
+}
+
+#[test]
+fn a_proof_holds_for_later_steps_and_other_constants() {
+    let (plan, mut jets) = growth();
+    let mut tube = Tube::new(&plan, &jets, &[], &[]);
+    let mut prove = |now: f64, x: f64, a: f64, h: f64| {
+        let env = [now, x, a, 0.0];
+        jets.run(&env, h);
+        tube.set_point(&env);
+        let distance = tube.bound_distance(&jets, h, h, 0.0625).unwrap();
+        (distance, tube.wide.makes, tube.state_distance(0))
+    };
+    let (first, made, _) = prove(0.0, 1.0, 0.5, 0.2);
+    assert!(made == 1 && first.most() < 1e-6);
+    // A step half as long has a tail smaller by the power of its order, in weights that are the same.
+    let (second, made, _) = prove(0.2, 1.05, 0.5, 0.1);
+    assert!(made == 1 && second.tail < first.tail / 200.0);
+    // Other constants, once they were met.
+    assert_eq!(prove(0.3, 1.0, 0.4, 0.1).1, 2);
+    assert_eq!(prove(0.4, 1.0, 0.45, 0.1).1, 2);
+    // The flow 1 / (1/x - a t) is within its distance of the sum of the terms.
+    let (x, a, h) = (1.05_f64, 0.45, 0.1);
+    let (_, made, distance) = prove(0.5, x, a, h);
+    let sum: f64 = (0..=ORDER as i32).map(|k| x * (a * x * h).powi(k)).sum();
+    let error = (1.0 / (1.0 / x - a * h) - sum).abs();
+    assert!(
+        made == 2 && error > 1e-12 && error <= distance && distance < 100.0 * error,
+        "{error} {distance}"
+    );
 }
