@@ -4,7 +4,7 @@
 //! comes from the signs of the atoms, which were decided when the instant was located and are read
 //! again from numbers only after a jump has changed what they depend on.
 
-use crate::compile::{Actions, AtomId, Effect, Formula, Signs, When};
+use crate::compile::{Actions, AtomId, Code, Effect, Formula, Signs, When};
 use crate::error::SimError;
 use crate::explain;
 use crate::guards::sign_of;
@@ -35,13 +35,31 @@ pub(crate) struct Buffers {
     events: Vec<usize>,
     /// Signs of the atoms before a change of combination.
     old_signs: Vec<Signs>,
-    /// Atoms that were zero by decree in this instant when their last block was left.
-    dormant: Vec<AtomId>,
+    /// Atoms that are zero by decree in this instant, and the values of what they depend on for which
+    /// they are, one after another.
+    decreed: Vec<AtomId>,
+    decreed_for: Vec<f64>,
     /// Slots holding the configuration, and rules whose ticks are part of it.
     configuration: Vec<u32>,
     timed: Vec<u32>,
     /// The transition that enters modes at the moment.
     entering: u32,
+}
+
+impl Buffers {
+    /// True if all that an atom depends on has the values for which it is zero by decree.
+    fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId) -> bool {
+        let mut values = self.decreed_for.as_slice();
+        for &decreed in &self.decreed {
+            let depends = &code.atoms[decreed.index()].depends;
+            let (here, rest) = values.split_at(depends.len());
+            if decreed == atom {
+                return depends.iter().zip(here).all(|(&slot, &value)| env[slot as usize] == value);
+            }
+            values = rest;
+        }
+        false
+    }
 }
 
 /// One assignment of a round.
@@ -68,7 +86,7 @@ impl Runner<'_> {
         self.buffers.history.clear();
         self.buffers.flags.clear();
         self.buffers.events.clear();
-        self.buffers.dormant.clear();
+        self.note_decrees();
         let first_event = self.events.len();
         let mut stop: Option<(u32, u32)> = None;
         let mut rounds = 0;
@@ -107,8 +125,6 @@ impl Runner<'_> {
                 self.met_edges[s] = f64::NAN;
             }
         }
-        let Self { code, is_changed, buffers, .. } = self;
-        buffers.dormant.retain(|a| !code.atoms[a.index()].depends.iter().any(|&d| is_changed[d as usize]));
         let few = self.combination().plan.blocks.len() <= FEW_UNITS;
         if self.evaluated == Some(self.current) && !few {
             self.evaluate_changed();
@@ -119,6 +135,19 @@ impl Runner<'_> {
         self.clear_changed();
     }
 
+    /// Remembers which atoms are zero by decree as the instant begins.
+    fn note_decrees(&mut self) {
+        let atoms = &self.combinations.get(self.current).atoms;
+        let Buffers { decreed, decreed_for, .. } = &mut self.buffers;
+        decreed.clear();
+        decreed_for.clear();
+        for (atom, _) in atoms.iter().zip(&self.signs).filter(|(_, signs)| signs.now == 0) {
+            let depends = &self.code.atoms[atom.index()].depends;
+            decreed.push(*atom);
+            decreed_for.extend(depends.iter().map(|&slot| self.env[slot as usize]));
+        }
+    }
+
     /// Computes everything from the present values alone.
     pub fn refresh_all(&mut self) {
         self.signs = vec![Signs::UNREAD; self.combination().atoms.len()];
@@ -127,9 +156,10 @@ impl Runner<'_> {
         self.refresh_signs();
     }
 
-    /// Signs of the atoms that are new or depend on what has changed, from the present values. The
-    /// others are known from their history, which a rounded value might contradict; where the flow
-    /// has changed, those that are zero by decree may go another way.
+    /// Signs of the atoms that are new or depend on what has changed, from the present values, unless
+    /// these are again those for which an atom is zero by decree. The others are known from their
+    /// history, which a rounded value might contradict; where the flow has changed, those that are zero
+    /// by decree may go another way.
     fn refresh_signs(&mut self) {
         let combination = self.combinations.get(self.current);
         self.signs.resize(combination.atoms.len(), Signs::UNREAD);
@@ -156,7 +186,8 @@ impl Runner<'_> {
             if !is_known && value.is_nan() {
                 continue;
             }
-            let now = if is_known { 0 } else { sign_of(value) };
+            let is_zero = is_known || self.buffers.is_decreed(&self.code, &self.env, combination.atoms[p]);
+            let now = if is_zero { 0 } else { sign_of(value) };
             *sign = if now == 0 { Signs { now, ..Signs::UNREAD } } else { Signs::steady(now) };
             if now == 0 {
                 self.buffers.zeros.push(p);
@@ -259,7 +290,7 @@ impl Runner<'_> {
             false => Stamp { i: self.stamp.i + 1, ..self.stamp },
         };
         if moved {
-            self.keep_decrees_over_move().map_err(|e| self.failed(e))?;
+            self.keep_signs_over_move().map_err(|e| self.failed(e))?;
             self.stirred.forget();
         }
         if moved || self.changed.iter().any(|&s| self.is_state(s) || self.combination().reads[s as usize]) {
@@ -276,26 +307,16 @@ impl Runner<'_> {
         self.system.variables.get(slot as usize).is_some_and(|v| v.kind == VariableKind::State)
     }
 
-    /// Enters the new combination, carrying over the signs of atoms that stay active, and the
-    /// decrees of those that come back within the instant.
-    fn keep_decrees_over_move(&mut self) -> Result<(), SimError> {
+    /// Enters the new combination, carrying over the signs of atoms that stay active.
+    fn keep_signs_over_move(&mut self) -> Result<(), SimError> {
         let old = self.current;
         self.enter_combination()?;
         let (before, after) = (self.combinations.get(old), self.combinations.get(self.current));
-        let Buffers { old_signs, dormant, .. } = &mut self.buffers;
-        for (atom, signs) in before.atoms.iter().zip(&self.signs) {
-            if signs.now == 0 && after.position[atom.index()] == u32::MAX && !dormant.contains(atom) {
-                dormant.push(*atom);
-            }
-        }
+        let old_signs = &mut self.buffers.old_signs;
         old_signs.clear();
         for atom in &after.atoms {
-            let p = before.position[atom.index()];
-            old_signs.push(match p {
-                u32::MAX if dormant.contains(atom) => Signs::steady(0),
-                u32::MAX => Signs::UNREAD,
-                _ => self.signs[p as usize],
-            });
+            let p = before.position[atom.index()] as usize;
+            old_signs.push(self.signs.get(p).copied().unwrap_or(Signs::UNREAD));
         }
         std::mem::swap(&mut self.signs, &mut self.buffers.old_signs);
         Ok(())
