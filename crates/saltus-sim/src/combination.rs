@@ -211,7 +211,9 @@ fn assemble(
             })?
         }
     };
-    let states: Vec<(u32, u32)> = active().flat_map(|b| b.states.iter().copied()).collect();
+    let mut states: Vec<(u32, u32)> = active().flat_map(|b| b.states.iter().copied()).collect();
+    // Elements of an array side by side: what reads several of them reads neighbours.
+    states.sort_unstable();
     check_states(system, walk, &states)?;
     let mut guards: Vec<u32> = active().flat_map(|b| b.guards.iter().copied()).collect();
     guards.sort_unstable();

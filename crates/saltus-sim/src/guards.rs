@@ -5,6 +5,7 @@ use crate::compile::{Signs, SwitchKind};
 use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use crate::sift::sift;
 use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, excludes_zero, near_side, sign_after_zero};
@@ -134,7 +135,7 @@ impl Runner<'_> {
         if self.given.length > 0 {
             candidates.extend(atoms.filter(|&p| earliest[p as usize] < f64::INFINITY));
         } else if self.has_many_guards() {
-            candidates.extend(atoms.filter(|&p| earliest[p as usize] <= ratio));
+            sift(earliest, |&place| place <= ratio, |p| candidates.push(p as u32));
             candidates.sort_by(|&p, &q| earliest[p as usize].total_cmp(&earliest[q as usize]));
         } else {
             let combination = self.combinations.get(self.current);
@@ -183,9 +184,7 @@ impl Runner<'_> {
 
     /// The step has begun: signs are those just after its start.
     pub fn settle_all_signs(&mut self) {
-        for signs in &mut self.signs {
-            signs.now = signs.after;
-        }
+        self.signs.iter_mut().for_each(|signs| *signs = signs.settled());
     }
 
     /// Guards that have another sign at the end of the step than at its start, or are below a

@@ -13,6 +13,7 @@ use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
 use crate::runner::Runner;
 use saltus_model::{ModeId, VariableKind};
 use saltus_num::roots::{Root, sign_after_zero};
+use std::ops::Range;
 
 /// Memory of instants, kept between them.
 #[derive(Debug, Default)]
@@ -39,8 +40,8 @@ pub(crate) struct Buffers {
     /// they are, one after another.
     decreed: Vec<AtomId>,
     decreed_for: Vec<f64>,
-    /// Slots holding the configuration, and rules whose ticks are part of it.
-    configuration: Vec<u32>,
+    /// Slots holding the configuration, neighbours together, and rules whose ticks are part of it.
+    configuration: Vec<Range<usize>>,
     timed: Vec<u32>,
     /// The transition that enters modes at the moment.
     entering: u32,
@@ -522,7 +523,9 @@ impl Runner<'_> {
         let Buffers { history, flags, events, configuration, timed, .. } = &mut self.buffers;
         let start = [history.len(), flags.len()];
         // Adding zero makes negative zero positive: both are the same value.
-        history.extend(configuration.iter().map(|&slot| (self.env[slot as usize] + 0.0).to_bits()));
+        for slots in configuration.iter() {
+            history.extend(self.env[slots.clone()].iter().map(|value| (value + 0.0).to_bits()));
+        }
         history.extend(self.entered.iter().map(|t| t.to_bits()));
         flags.extend_from_slice(&self.armed);
         flags.extend_from_slice(&self.visited);
@@ -546,11 +549,19 @@ impl Runner<'_> {
         }
     }
 
-    fn configuration_slots(&self) -> Vec<u32> {
+    fn configuration_slots(&self) -> Vec<Range<usize>> {
         let is_part =
             |kind| matches!(kind, VariableKind::State | VariableKind::Memory | VariableKind::EntryTime(_));
         let variables = self.system.variables.iter().enumerate().filter(|(_, v)| is_part(v.kind));
-        variables.map(|(i, _)| i as u32).chain(self.code.automaton_slots.iter().copied()).collect()
+        let automata = self.code.automaton_slots.iter().map(|&slot| slot as usize);
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for slot in variables.map(|(i, _)| i).chain(automata) {
+            match ranges.last_mut() {
+                Some(range) if range.end == slot => range.end += 1,
+                _ => ranges.push(slot..slot + 1),
+            }
+        }
+        ranges
     }
 
     fn zero_time_loop(&mut self, first: usize) -> Box<Ending> {
@@ -676,12 +687,10 @@ impl Runner<'_> {
         for k in 0..self.stirred.positions().len() {
             self.pass_edge(self.stirred_rule(k));
         }
-        self.stirred.settle(self.current, &self.signs);
+        self.stirred.settle();
         self.pass_ticks();
         if self.segment.valid {
-            for signs in &mut self.signs {
-                signs.now = signs.after;
-            }
+            self.settle_all_signs();
         }
     }
 }

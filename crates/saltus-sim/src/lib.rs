@@ -24,6 +24,7 @@ pub mod random;
 mod report;
 mod runner;
 mod segment;
+mod sift;
 mod stepping;
 mod stir;
 mod switches;

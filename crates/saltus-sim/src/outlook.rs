@@ -7,13 +7,14 @@
 use crate::combination::Combination;
 use crate::compile::Signs;
 use crate::guards::sign_of;
+use crate::sift::sift;
 use saltus_expr::jet::{Bank, Courses, Found, Jets};
 use saltus_solve::taylor::Tolerance;
 
 /// Times are rounded by less than this share of them.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
 
-/// Signs of guards and how long they are kept.
+/// How long guards keep their signs.
 #[derive(Debug, Default)]
 pub(crate) struct Outlook {
     /// The combination it is for.
@@ -21,10 +22,9 @@ pub(crate) struct Outlook {
     courses: Courses,
     /// The step of the last survey.
     last: Span,
-    /// By active atom, the sign it keeps and the time until it does.
-    signs: Vec<i8>,
+    /// The time until which each function of the bank keeps its sign.
     until: Vec<f64>,
-    /// Atoms to be bounded anew.
+    /// Functions to be bounded anew.
     open: Vec<u32>,
 }
 
@@ -48,76 +48,69 @@ impl Outlook {
         tolerance: Tolerance,
         places: &mut Vec<f64>,
     ) -> Option<usize> {
-        let Combination { bank, jets, banked, guards, .. } = combination;
+        let Combination { bank, jets, guards, .. } = combination;
         let bank = bank.as_mut()?;
-        if self.combination != Some(current) || self.until.len() != signs.len() {
+        if self.combination != Some(current) || self.until.len() != guards.len() {
             self.courses.reset(bank, jets.order());
-            self.signs.clear();
-            self.signs.resize(signs.len(), 0);
             self.until.clear();
-            self.until.resize(signs.len(), f64::NEG_INFINITY);
+            let until = |&p: &u32| if p == u32::MAX { f64::INFINITY } else { f64::MIN };
+            self.until.extend(guards.iter().map(until));
             (self.combination, self.last) = (Some(current), span);
         }
-        self.follow((bank, jets.as_ref(), guards), span, tolerance);
-        self.look_ahead((bank, banked), signs, span);
-        places.resize(signs.len(), f64::INFINITY);
-        self.look_at_step((bank, banked), signs, span, places)
-    }
-
-    /// Bounds the guards that are not known to keep their signs on the step, as far as the unit goes;
-    /// those of which that is still not known stay open.
-    fn look_ahead(&mut self, (bank, banked): (&mut Bank, &[u32]), signs: &[Signs], span: Span) {
-        let Outlook { courses, open, until, signs: kept, .. } = self;
-        let Span { time: [t, _], unit, length } = span;
-        let end = t + length;
+        // What was composed is of an earlier step.
         bank.choose_none();
-        open.clear();
-        for (p, ((&until, &kept), sign)) in until.iter().zip(&*kept).zip(signs).enumerate() {
-            if until < end || kept != sign.now {
-                open.push(p as u32);
-            }
-        }
-        open.retain(|&p| banked[p as usize] != u32::MAX);
-        open.iter().for_each(|&p| bank.choose(banked[p as usize] as usize));
-        courses.survey(bank);
-        let start = t - ROUNDING * (t.abs() + unit);
-        for p in open.iter().map(|&p| p as usize) {
-            let Found { value, place } = bank.found()[banked[p] as usize];
-            kept[p] = sign_of(value);
-            until[p] = start + place * unit;
-        }
-        open.retain(|&p| until[p as usize] < end || kept[p as usize] != signs[p as usize].now);
+        let end = span.time[0] + span.length;
+        sift(&self.until, |&until| until < end, |function| self.open.push(function as u32));
+        self.follow((bank, jets.as_ref()), span, tolerance);
+        self.look_ahead((bank, guards), signs, span);
+        places.resize(signs.len(), f64::INFINITY);
+        self.look_at_step((bank, guards), signs, span, places)
     }
 
-    /// Bounds the open guards by what is known of the step alone, which is more.
+    /// Bounds the open guards as far as the unit goes.
+    fn look_ahead(&mut self, (bank, guards): (&mut Bank, &[u32]), signs: &[Signs], span: Span) {
+        let Span { time: [t, _], unit, .. } = span;
+        let start = t - ROUNDING * (t.abs() + unit);
+        self.courses.survey(bank, &self.open, |function, Found { value, place }| {
+            let Some(signs) = signs.get(guards[function as usize] as usize) else { return };
+            // A value that contradicts the sign is zero within rounding.
+            let place = if signs.now == sign_of(value) { place } else { 0.0 };
+            self.until[function as usize] = start + place * unit;
+        });
+        self.open.clear();
+    }
+
+    /// Bounds the guards that are not known to keep their signs on the step by what is known of it
+    /// alone, which is more.
     fn look_at_step(
         &mut self,
-        (bank, banked): (&mut Bank, &[u32]),
+        (bank, guards): (&mut Bank, &[u32]),
         signs: &[Signs],
-        span: Span,
+        Span { time: [t, _], unit, length }: Span,
         places: &mut [f64],
     ) -> Option<usize> {
-        let ratio = span.length / span.unit;
-        self.open.iter().for_each(|&p| bank.choose(banked[p as usize] as usize));
-        self.courses.survey_step(bank, ratio);
+        let (end, ratio) = (t + length, length / unit);
+        sift(&self.until, |&until| until < end, |function| self.open.push(function as u32));
         let mut undefined = None;
-        for p in self.open.iter().map(|&p| p as usize) {
-            let Found { value, place } = bank.found()[banked[p] as usize];
-            let keeps = sign_of(value) == signs[p].now && signs[p].now != 0;
-            places[p] = match keeps {
+        self.courses.survey_step(bank, ratio, &self.open, |function, Found { value, place }| {
+            let p = guards[function as usize] as usize;
+            let Some(signs) = signs.get(p) else { return };
+            places[p] = match sign_of(value) == signs.now && signs.now != 0 {
                 true if place >= 1.0 => f64::INFINITY,
                 true => place * ratio,
                 false => 0.0,
             };
             undefined = undefined.or(value.is_nan().then_some(p));
-        }
+        });
+        self.open.clear();
         undefined
     }
 
     /// Compares the courses with the jets; what was known of guards whose arguments leave theirs is
-    /// forgotten.
-    fn follow(&mut self, (bank, jets, guards): (&Bank, &dyn Jets, &[u32]), span: Span, tolerance: Tolerance) {
+    /// forgotten. Guards that are not known to keep their signs on the step are open already.
+    fn follow(&mut self, (bank, jets): (&Bank, &dyn Jets), span: Span, tolerance: Tolerance) {
         let Span { time: [t, low], unit, length } = span;
+        let end = t + length;
         let last = std::mem::replace(&mut self.last, span);
         if last.unit != unit {
             self.courses.rescale(unit / last.unit);
@@ -126,8 +119,10 @@ impl Outlook {
         let slack = |value: f64| tolerance.absolute + tolerance.relative * value.abs();
         self.courses.follow(bank, jets, [past, length / unit], slack, |argument| {
             for &function in bank.readers(argument) {
-                if let Some(until) = self.until.get_mut(guards[function as usize] as usize) {
-                    *until = f64::NEG_INFINITY;
+                let until = &mut self.until[function as usize];
+                if *until >= end && *until < f64::INFINITY {
+                    *until = f64::MIN;
+                    self.open.push(function);
                 }
             }
         });

@@ -65,9 +65,7 @@ impl Segment {
             ([a, b, c], []) => [*a, *b, *c] = horner_of_fours(coefficients, self.orders, s),
             (fours, rest) => {
                 let first = 4 * fours.len();
-                for (g, four) in fours.iter_mut().enumerate() {
-                    *four = horner(coefficients, self.stride, self.orders, 4 * g, s);
-                }
+                horner_of_many(coefficients, self.stride, self.orders, s, fours);
                 for (i, value) in rest.iter_mut().enumerate() {
                     [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
                 }
@@ -92,9 +90,32 @@ impl Segment {
     }
 }
 
+/// Fours of polynomials at `s`, compiled for the widest vectors of the machine.
+fn horner_of_many(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
+    #[inline(always)]
+    fn all(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
+        for (g, four) in fours.iter_mut().enumerate() {
+            *four = horner(rows, stride, orders, 4 * g, s);
+        }
+    }
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        fn wide(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
+            all(rows, stride, orders, s, fours);
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has the feature.
+            return unsafe { wide(rows, stride, orders, s, fours) };
+        }
+    }
+    all(rows, stride, orders, s, fours);
+}
+
 /// `N` neighbouring polynomials at `s`, given row by row. Even and odd powers are summed apart, which
 /// halves the chain of dependent operations, and the starting values are added last. The engine and
 /// the trace both use it, so that they agree to the last bit.
+#[inline(always)]
 pub(crate) fn horner<const N: usize>(
     rows: &[f64],
     stride: usize,

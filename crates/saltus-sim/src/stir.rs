@@ -6,11 +6,10 @@
 
 use crate::combination::{Combination, Watch};
 use crate::compile::Signs;
+use crate::sift::{sift, sift_pairs};
 
 /// So few rules are always looked at.
 const FEW: usize = 8;
-/// Signs compared at a time: nearly all are as they were.
-const CHUNK: usize = 32;
 
 /// The rules of a combination that are to be looked at, by position in its walk.
 #[derive(Debug, Default)]
@@ -19,6 +18,8 @@ pub(crate) struct Stirred {
     is_stirred: Vec<bool>,
     /// The combination, and the signs when the rules were looked at last.
     seen: Option<(usize, Vec<Signs>)>,
+    /// Atoms that have been zero in this instant, or not known.
+    passing: Vec<usize>,
 }
 
 impl Stirred {
@@ -43,28 +44,28 @@ impl Stirred {
             self.positions.extend(0..count as u32);
             self.is_stirred.clear();
             self.is_stirred.resize(count, true);
+            self.passing.clear();
+            sift(signs, |signs| !signs.is_firm(), |p| self.passing.push(p));
         } else {
             let before = self.positions.len();
             for &position in &combination.volatile {
                 self.add(position);
             }
             let (_, seen) = self.seen.take().unwrap_or_default();
-            for (k, (signs, seen)) in signs.chunks(CHUNK).zip(seen.chunks(CHUNK)).enumerate() {
-                let is_open =
-                    |(signs, seen): (&Signs, &Signs)| (signs.bits() != seen.bits()) | (signs.now == 0);
-                if !signs.iter().zip(seen).fold(false, |any, pair| any | is_open(pair)) {
-                    continue;
-                }
-                for (i, _) in signs.iter().zip(seen).enumerate().filter(|(_, pair)| is_open(*pair)) {
-                    self.stir_watchers(combination, CHUNK * k + i);
-                }
-            }
+            let differs = |signs: &Signs, seen: &Signs| signs.differs(*seen);
+            sift_pairs(signs, &seen, differs, |p| {
+                self.stir_watchers(combination, p);
+                self.passing.extend((!signs[p].is_firm()).then_some(p));
+            });
             self.seen = Some((current, seen));
             if self.positions.len() > before {
                 self.positions.sort_unstable();
             }
         }
-        self.see(current, signs.iter().copied());
+        let (_, mut seen) = self.seen.take().unwrap_or_default();
+        seen.clear();
+        seen.extend_from_slice(signs);
+        self.seen = Some((current, seen));
     }
 
     fn stir_watchers(&mut self, combination: &Combination, p: usize) {
@@ -81,20 +82,14 @@ impl Stirred {
         self.positions.clear();
     }
 
-    /// Time is about to pass: all rules are settled for the signs just after now.
-    pub fn settle(&mut self, current: usize, signs: &[Signs]) {
-        if self.seen.is_none() {
-            return;
-        }
+    /// Time is about to pass: all rules are settled for the signs just after now. An atom that is zero
+    /// then too stirs its rules at each instant.
+    pub fn settle(&mut self) {
+        let Some((_, seen)) = &mut self.seen else { return };
         self.positions.drain(..).for_each(|position| self.is_stirred[position as usize] = false);
-        self.see(current, signs.iter().map(|s| Signs::steady(s.after)));
-    }
-
-    fn see(&mut self, current: usize, signs: impl Iterator<Item = Signs>) {
-        let (_, mut seen) = self.seen.take().unwrap_or_default();
-        seen.clear();
-        seen.extend(signs);
-        self.seen = Some((current, seen));
+        for p in self.passing.drain(..) {
+            seen[p] = if seen[p].after == 0 { Signs::UNREAD } else { seen[p].settled() };
+        }
     }
 
     fn add(&mut self, position: u32) {

@@ -97,8 +97,27 @@ impl Signs {
     pub const UNREAD: Signs = Signs { now: i8::MAX, after: i8::MAX };
 
     /// Both signs as one number, to compare many at a time.
-    pub fn bits(self) -> u16 {
-        u16::from_ne_bytes([self.now.cast_unsigned(), self.after.cast_unsigned()])
+    #[inline]
+    fn bits(self) -> u16 {
+        u16::from_le_bytes([self.now.cast_unsigned(), self.after.cast_unsigned()])
+    }
+
+    /// True if some sign is another.
+    #[inline]
+    pub fn differs(self, other: Signs) -> bool {
+        self.bits() != other.bits()
+    }
+
+    /// True if the sign is known and not zero, and stays.
+    #[inline]
+    pub fn is_firm(self) -> bool {
+        (self.bits() == Self::steady(1).bits()) | (self.bits() == Self::steady(-1).bits())
+    }
+
+    /// The sign just after the instant, from then on.
+    #[inline]
+    pub fn settled(self) -> Self {
+        Self::steady(self.after)
     }
 
     /// The same sign at and after the instant.

@@ -5,6 +5,7 @@ use crate::graph::{Binary, Unary};
 use crate::jet::range::Range;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
+use std::ops::{Add, Mul, Sub};
 
 /// A quantity on 0 <= s <= 1: `[a, b, c, r, e]` if it differs from a + b s + c s^2 by at most
 /// r s^3 + e.
@@ -48,10 +49,10 @@ impl<'a> Registers<'a> {
     #[inline(always)]
     pub fn bound(&self, op: Op, new: &mut [Group]) {
         match op {
-            Op::Binary(Binary::Add, a, b) => map_two(new, self.of(a), self.of(b), sum),
-            Op::Binary(Binary::Sub, a, b) => map_two(new, self.of(a), self.of(b), difference),
-            Op::Binary(Binary::Mul, a, b) => map_two(new, self.of(a), self.of(b), product),
-            Op::Powi(a, 2) => map_two(new, self.of(a), self.of(a), |a, _| square(a)),
+            Op::Binary(Binary::Add, a, b) => map_groups(new, self.of(a), self.of(b), sum),
+            Op::Binary(Binary::Sub, a, b) => map_groups(new, self.of(a), self.of(b), difference),
+            Op::Binary(Binary::Mul, a, b) => map_groups(new, self.of(a), self.of(b), product),
+            Op::Powi(a, 2) => map_groups(new, self.of(a), self.of(a), |a, _| square(a)),
             _ => {
                 for (g, group) in new.iter_mut().enumerate() {
                     for lane in 0..GROUP {
@@ -161,7 +162,70 @@ fn on_ends(function: impl Fn(Range, Range) -> Range) -> impl Fn(Bounds, Bounds) 
     }
 }
 
-/// A function of two registers, for all lanes.
+/// A number, or the same number of neighbouring lanes.
+trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    fn abs(self) -> Self;
+}
+
+impl Number for f64 {
+    #[inline(always)]
+    fn abs(self) -> Self {
+        f64::abs(self)
+    }
+}
+
+/// One number of neighbouring lanes.
+#[derive(Clone, Copy)]
+struct Four([f64; GROUP]);
+
+impl Number for Four {
+    #[inline(always)]
+    fn abs(self) -> Self {
+        Four(self.0.map(f64::abs))
+    }
+}
+
+impl Add for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn add(self, other: Four) -> Four {
+        Four(std::array::from_fn(|lane| self.0[lane] + other.0[lane]))
+    }
+}
+
+impl Sub for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn sub(self, other: Four) -> Four {
+        Four(std::array::from_fn(|lane| self.0[lane] - other.0[lane]))
+    }
+}
+
+impl Mul for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn mul(self, other: Four) -> Four {
+        Four(std::array::from_fn(|lane| self.0[lane] * other.0[lane]))
+    }
+}
+
+/// A function of the bounds in two registers, for all lanes.
+#[inline(always)]
+fn map_groups(
+    new: &mut [Group],
+    a: &[Group],
+    b: &[Group],
+    function: impl Fn([Four; 5], [Four; 5]) -> [Four; 5],
+) {
+    for ((new, a), b) in new.iter_mut().zip(a).zip(b) {
+        *new = function(a.map(Four), b.map(Four)).map(|four| four.0);
+    }
+}
+
+/// A function of the ranges in two registers, for all lanes.
 #[inline(always)]
 fn map_two(new: &mut [Group], a: &[Group], b: &[Group], function: impl Fn(Bounds, Bounds) -> Bounds) {
     for ((new, a), b) in new.iter_mut().zip(a).zip(b) {
@@ -172,19 +236,19 @@ fn map_two(new: &mut [Group], a: &[Group], b: &[Group], function: impl Fn(Bounds
 }
 
 #[inline(always)]
-fn sum([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+fn sum<N: Number>([a, p, u, r, e]: [N; 5], [b, q, v, s, f]: [N; 5]) -> [N; 5] {
     [a + b, p + q, u + v, r + s, e + f]
 }
 
 #[inline(always)]
-fn difference([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+fn difference<N: Number>([a, p, u, r, e]: [N; 5], [b, q, v, s, f]: [N; 5]) -> [N; 5] {
     [a - b, p - q, u - v, r + s, e + f]
 }
 
 /// The bounds of a product: (a + p t + u t^2 + r t^3 + e)(b + q t + v t^2 + s t^3 + f) with |t| <= 1,
 /// where r, s, e and f stand for anything not greater.
 #[inline(always)]
-fn product([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
+fn product<N: Number>([a, p, u, r, e]: [N; 5], [b, q, v, s, f]: [N; 5]) -> [N; 5] {
     let (size, other) = (a.abs() + (p.abs() + u.abs()), b.abs() + (q.abs() + v.abs()));
     let rest = (size + r) * s + other * r + (p * v + u * q).abs() + (u * v).abs();
     let error = (size + r + e) * f + (other + s) * e;
@@ -193,10 +257,11 @@ fn product([a, p, u, r, e]: Bounds, [b, q, v, s, f]: Bounds) -> Bounds {
 
 /// The bounds of a square.
 #[inline(always)]
-fn square([a, p, u, r, e]: Bounds) -> Bounds {
+fn square<N: Number>([a, p, u, r, e]: [N; 5]) -> [N; 5] {
     let (slope, bend, cubic) = (a * p, a * u, (p * u).abs());
-    let twice = 2.0 * (a.abs() + p.abs() + u.abs());
+    let size = a.abs() + p.abs() + u.abs();
+    let twice = size + size;
     let rest = (twice + r) * r + (cubic + cubic) + u * u;
-    let error = (twice + 2.0 * r + e) * e;
+    let error = (twice + (r + r) + e) * e;
     [a * a, slope + slope, p * p + (bend + bend), rest, error]
 }

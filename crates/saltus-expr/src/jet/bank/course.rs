@@ -7,8 +7,8 @@
 //! the course from then on, and what was found of the functions that read it is forgotten.
 
 use super::bounds::{Bounds, GROUP};
-use super::{Bank, VectorWork, in_widest_vectors};
-use crate::jet::Jets;
+use super::{Bank, Found, VectorWork, in_widest_vectors};
+use crate::jet::{Jets, Place};
 
 /// The share of the slack that a course may be off; the rest covers the rounding of its shifts.
 const SHARE: f64 = 0.75;
@@ -74,17 +74,15 @@ impl Courses {
     ) {
         self.take(bank, jets);
         in_widest_vectors(Testing { courses: self, past, length });
-        for (group, distance) in self.distance.iter().enumerate() {
-            let slacks = &mut self.slack[group];
-            let mut keeps = [false; GROUP];
-            for lane in 0..GROUP {
-                keeps[lane] = distance[lane] <= SHARE * slacks[lane];
-            }
+        let Courses { span, rows, fresh, slack: slacks, distance, .. } = self;
+        let groups = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact(*span));
+        for (group, ((distance, slacks), (rows, fresh))) in
+            distance.iter().zip(slacks).zip(groups).enumerate()
+        {
+            let keeps: [bool; GROUP] = std::array::from_fn(|lane| distance[lane] <= SHARE * slacks[lane]);
             if keeps == [true; GROUP] {
                 continue;
             }
-            let all = group * self.span..(group + 1) * self.span;
-            let (rows, fresh) = (&mut self.rows[all.clone()], &self.fresh[all]);
             for lane in (0..GROUP).filter(|&lane| !keeps[lane]) {
                 let argument = group * GROUP + lane;
                 rows.iter_mut().zip(fresh).for_each(|(course, fresh)| course[lane] = fresh[lane]);
@@ -98,18 +96,22 @@ impl Courses {
         }
     }
 
-    /// Bounds the chosen functions of a bank on their courses up to 1 in units of the jets. None is
-    /// chosen any more.
-    pub fn survey(&mut self, bank: &mut Bank) {
+    /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
+    pub fn survey(&mut self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
         in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0 });
-        bank.survey_chosen(&self.bounds);
+        bank.survey_some(functions.iter().copied(), &self.bounds, tell);
     }
 
-    /// Bounds the chosen functions of a bank on the new polynomials, up to a length that is the unit.
-    /// None is chosen any more.
-    pub fn survey_step(&mut self, bank: &mut Bank, length: f64) {
+    /// Bounds some functions of a bank on the new polynomials, up to a length that is the unit.
+    pub fn survey_step(
+        &mut self,
+        bank: &mut Bank,
+        length: f64,
+        functions: &[u32],
+        tell: impl FnMut(u32, Found),
+    ) {
         in_widest_vectors(Bounding { courses: self, of_courses: false, length });
-        bank.survey_chosen(&self.bounds);
+        bank.survey_some(functions.iter().copied(), &self.bounds, tell);
     }
 
     /// Takes the polynomials of the arguments from the jets.
@@ -117,8 +119,20 @@ impl Courses {
         let (arena, places) = (jets.arena(), &jets.layout().places);
         let groups = bank.slots().chunks(GROUP).zip(self.fresh.chunks_exact_mut(self.span));
         for (slots, rows) in groups {
-            for (lane, &slot) in slots.iter().enumerate() {
-                let place = places[slot as usize];
+            let place = |slot: u32| places[slot as usize];
+            let first = place(slots[0]);
+            let known = first.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));
+            // Nearly always four states that are neighbours.
+            let is_next = |(&slot, i)| place(slot) == Place { base: first.base + i, ..first };
+            if slots.len() == GROUP && slots.iter().zip(0..).all(is_next) {
+                let mut at = first.at(0);
+                for row in &mut rows[..known] {
+                    *row = arena[at..].first_chunk().copied().unwrap_or_default();
+                    at += first.stride as usize;
+                }
+                continue;
+            }
+            for (lane, place) in slots.iter().map(|&slot| place(slot)).enumerate() {
                 let known = place.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));
                 for (k, row) in rows[..known].iter_mut().enumerate() {
                     row[lane] = arena[place.at(k)];
@@ -175,7 +189,7 @@ impl VectorWork for Bounding<'_> {
         let Courses { span, rows, fresh, slack, bounds, .. } = self.courses;
         let rows = if self.of_courses { rows } else { fresh };
         let groups = rows.chunks_exact(*span).zip(slack);
-        for (bounds, (row, slack)) in bounds.chunks_exact_mut(GROUP).zip(groups) {
+        for (bounds, (row, slack)) in bounds.as_chunks_mut::<GROUP>().0.iter_mut().zip(groups) {
             let mut numbers = [[0.0; GROUP]; 4];
             let mut power = 1.0;
             for (k, lanes) in row.iter().enumerate() {

@@ -34,7 +34,9 @@ pub struct Family {
     steady: Vec<[f64; GROUP]>,
     /// The functions of the bank that the members are, `[output][member]`.
     functions: Vec<u32>,
-    /// Member by lane, and the lane of each member; `u32::MAX` if it is not chosen.
+    /// Members to be bounded, one in each lane.
+    wanted: Vec<u32>,
+    /// Composed members by lane, and the lane of each member; `u32::MAX` if it is not chosen.
     chosen: Vec<u32>,
     lanes: Vec<u32>,
     /// True if no row depends on a later one.
@@ -69,6 +71,7 @@ impl Family {
             bounds: Vec::new(),
             steady: Vec::new(),
             functions: Vec::new(),
+            wanted: Vec::new(),
             chosen: Vec::new(),
             lanes: Vec::new(),
             is_sequential: lowered.is_sequential(),
@@ -119,10 +122,7 @@ impl Family {
         self.chosen.drain(..).for_each(|member| self.lanes[member as usize] = u32::MAX);
     }
 
-    pub fn choose_all(&mut self) {
-        (0..self.members as u32).for_each(|member| self.choose(member));
-    }
-
+    #[inline]
     pub fn choose(&mut self, member: u32) {
         let lane = &mut self.lanes[member as usize];
         if *lane == u32::MAX {
@@ -150,25 +150,42 @@ impl Family {
         }
     }
 
-    /// Bounds the chosen members.
-    pub fn survey(&mut self, arguments: &[Bounds], found: &mut [Found]) {
-        let Some(&last) = self.chosen.last() else { return };
+    /// Asks for bounds of a member, mostly for its next function.
+    #[inline]
+    pub fn want(&mut self, member: u32) {
+        if self.wanted.last() != Some(&member) {
+            self.wanted.push(member);
+        }
+    }
+
+    /// Bounds the wanted members.
+    pub fn survey(&mut self, arguments: &[Bounds]) {
+        let Some(&last) = self.wanted.last() else { return };
         // The last member fills up its group.
-        let (count, groups) = (self.chosen.len(), self.chosen.len().div_ceil(GROUP));
-        self.chosen.resize(groups * GROUP, last);
+        let groups = self.wanted.len().div_ceil(GROUP);
+        self.wanted.resize(groups * GROUP, last);
         self.make_room(groups);
-        self.take_arguments(arguments);
-        in_widest_vectors(Surveying(self, groups));
-        self.chosen.truncate(count);
+        in_widest_vectors(Surveying(self, arguments));
+    }
+
+    /// Tells what the survey found of the functions of the wanted members, which are wanted no more.
+    pub fn tell_found(&mut self, tell: &mut impl FnMut(u32, Found)) {
+        let groups = self.wanted.len() / GROUP;
+        if groups == 0 {
+            return;
+        }
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
-        for ((output, functions), steady) in outputs.zip(self.steady.chunks_exact(groups)) {
+        for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
-            for (lane, &member) in self.chosen.iter().enumerate() {
-                let (group, lane) = (lane / GROUP, lane % GROUP);
-                let (value, place) = (bounds[group][0][lane], steady[group][lane]);
-                found[functions[member as usize] as usize] = Found { value, place };
+            let members = self.wanted.as_chunks::<GROUP>().0;
+            for ((members, [values, ..]), places) in members.iter().zip(bounds).zip(places) {
+                for lane in 0..GROUP {
+                    let found = Found { value: values[lane], place: places[lane] };
+                    tell(functions[members[lane] as usize], found);
+                }
             }
         }
+        self.wanted.clear();
     }
 
     fn make_room(&mut self, groups: usize) {
@@ -183,16 +200,16 @@ impl Family {
     }
 
     /// The bounds of arguments and of what does not move.
+    #[inline(always)]
     fn take_arguments(&mut self, arguments: &[Bounds]) {
-        let members = self.chosen.as_chunks::<GROUP>().0;
+        let members = self.wanted.as_chunks::<GROUP>().0;
         for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
             if !self.moving[input] {
                 continue;
             }
             for (group, members) in self.bounds[input * members.len()..].iter_mut().zip(members) {
-                for lane in 0..GROUP {
-                    bounds::set(group, lane, arguments[sources[members[lane] as usize] as usize]);
-                }
+                let [a, b, c, d] = members.map(|member| &arguments[sources[member as usize] as usize]);
+                *group = std::array::from_fn(|number| [a[number], b[number], c[number], d[number]]);
             }
         }
         for &register in &self.read_still {
@@ -290,9 +307,9 @@ impl Family {
             for lane in 0..self.lane_count {
                 let member = self.chosen[lane.min(self.chosen.len() - 1)] as usize;
                 let place = places[self.slots[input * self.members + member] as usize];
-                let from = arena[place.at(0)..].iter().step_by(place.stride.max(1) as usize);
-                let to = self.memory[base + lane..].iter_mut().step_by(self.lane_count);
-                to.zip(from).take(orders).for_each(|(to, &from)| *to = from);
+                for k in 0..orders {
+                    self.memory[base + k * self.lane_count + lane] = arena[place.at(k)];
+                }
             }
         }
     }
@@ -305,13 +322,14 @@ impl Family {
     }
 }
 
-/// Bounds some groups of lanes.
-struct Surveying<'a>(&'a mut Family, usize);
+/// Bounds the wanted members, whole groups of them, from bounds of the arguments.
+struct Surveying<'a>(&'a mut Family, &'a [Bounds]);
 
 impl VectorWork for Surveying<'_> {
     #[inline(always)]
     fn work(self) {
-        self.0.bound_all(self.1);
+        self.0.take_arguments(self.1);
+        self.0.bound_all(self.0.wanted.len() / GROUP);
     }
 }
 

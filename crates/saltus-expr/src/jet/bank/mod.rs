@@ -63,7 +63,7 @@ pub struct Bank {
     arguments: Vec<Bounds>,
     /// The functions that read each argument.
     readers: Vec<Vec<u32>>,
-    /// What the last survey of each function found.
+    /// What the last survey of all functions found.
     found: Vec<Found>,
     /// Number of coefficients that were composed.
     composed: usize,
@@ -138,7 +138,8 @@ impl Bank {
             lists[family].push(unit);
         }
         bank.slots = units.iter().flat_map(|unit| &unit.inputs).copied().collect();
-        bank.slots.sort_unstable();
+        // What moves comes first: groups of neighbours.
+        bank.slots.sort_unstable_by_key(|&slot| (degree(slot).is_constant(), slot));
         bank.slots.dedup();
         let places: HashMap<u32, u32> = bank.slots.iter().copied().zip(0..).collect();
         for (family, units) in bank.families.iter_mut().zip(&lists) {
@@ -183,31 +184,40 @@ impl Bank {
         &self.readers[argument]
     }
 
-    /// Bounds all functions on 0 <= s <= 1, from bounds of the slots they read. None is chosen any more.
+    /// Bounds all functions on 0 <= s <= 1, from bounds of the slots they read.
     pub fn survey(&mut self, bounds: impl Fn(u32) -> Bounds) {
-        self.families.iter_mut().for_each(Family::choose_all);
         let mut arguments = std::mem::take(&mut self.arguments);
+        let mut found = std::mem::take(&mut self.found);
         arguments.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = bounds(slot));
-        self.survey_chosen(&arguments);
-        self.arguments = arguments;
+        let all = 0..self.functions.len() as u32;
+        self.survey_some(all, &arguments, |function, new| found[function as usize] = new);
+        (self.arguments, self.found) = (arguments, found);
     }
 
-    /// Bounds the chosen functions on 0 <= s <= 1 from bounds of their arguments. None is chosen any
-    /// more.
-    fn survey_chosen(&mut self, arguments: &[Bounds]) {
+    /// Bounds functions on 0 <= s <= 1 from bounds of their arguments, and tells what it finds of
+    /// them and of others in their units.
+    fn survey_some(
+        &mut self,
+        functions: impl Iterator<Item = u32>,
+        arguments: &[Bounds],
+        mut tell: impl FnMut(u32, Found),
+    ) {
         let constants = self.constants.iter().map(|&i| arguments[i as usize][0]);
         if !constants.clone().eq(self.settled.iter().copied()) {
             self.settled.clear();
             self.settled.extend(constants);
             self.families.iter_mut().for_each(|family| family.settle(arguments));
         }
+        for Function { family, member, .. } in functions.map(|function| self.functions[function as usize]) {
+            self.families[family as usize].want(member);
+        }
         for family in &mut self.families {
-            family.survey(arguments, &mut self.found);
-            family.choose_none();
+            family.survey(arguments);
+            family.tell_found(&mut tell);
         }
     }
 
-    /// What the last survey of each function found.
+    /// What the last survey of all functions found of each.
     pub fn found(&self) -> &[Found] {
         &self.found
     }
@@ -247,13 +257,15 @@ impl Bank {
         self.families.iter_mut().for_each(Family::choose_none);
     }
 
-    /// Chooses a function for the next survey or composition, in addition to those chosen before.
+    /// Chooses a function for the next composition, in addition to those chosen before.
+    #[inline]
     pub fn choose(&mut self, function: usize) {
         let Function { family, member, .. } = self.functions[function];
         self.families[family as usize].choose(member);
     }
 
     /// True if a function was chosen since the choice was given up last.
+    #[inline]
     pub fn is_chosen(&self, function: usize) -> bool {
         let Function { family, member, .. } = self.functions[function];
         self.families[family as usize].is_chosen(member)

@@ -1,0 +1,52 @@
+//! Finding the few of many that matter: chunks are tested as a whole, and looked into only if there is
+//! something in them.
+
+/// So many are tested at a time.
+const CHUNK: usize = 8;
+
+/// Takes the positions at which something holds for an item of each list.
+#[inline(always)]
+pub(crate) fn sift_pairs<A, B>(
+    first: &[A],
+    second: &[B],
+    holds: impl Fn(&A, &B) -> bool,
+    mut take: impl FnMut(usize),
+) {
+    let ((first, first_rest), (second, second_rest)) =
+        (first.as_chunks::<CHUNK>(), second.as_chunks::<CHUNK>());
+    for (k, (a, b)) in first.iter().zip(second).enumerate() {
+        let any = (0..CHUNK).fold(false, |any, i| any | holds(&a[i], &b[i]));
+        if any {
+            (0..CHUNK).filter(|&i| holds(&a[i], &b[i])).for_each(|i| take(CHUNK * k + i));
+        }
+    }
+    let rest = (CHUNK * first.len()..).zip(first_rest.iter().zip(second_rest));
+    rest.filter(|(_, (a, b))| holds(a, b)).for_each(|(i, _)| take(i));
+}
+
+/// Takes the positions at which something holds.
+#[inline(always)]
+pub(crate) fn sift<T>(items: &[T], holds: impl Fn(&T) -> bool, take: impl FnMut(usize)) {
+    sift_pairs(items, items, |item, _| holds(item), take);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_positions_are_found_in_order() {
+        for count in [0, 1, 15, 16, 17, 50] {
+            let numbers: Vec<usize> = (0..count).collect();
+            for period in [1, 3, 40] {
+                let mut found = Vec::new();
+                sift(&numbers, |n| n % period == 0, |p| found.push(p));
+                assert_eq!(found, (0..count).step_by(period).collect::<Vec<_>>());
+            }
+            let mut found = Vec::new();
+            let reversed: Vec<usize> = numbers.iter().rev().copied().collect();
+            sift_pairs(&numbers, &reversed, |a, b| a > b, |p| found.push(p));
+            assert_eq!(found, (count.div_ceil(2)..count).collect::<Vec<_>>());
+        }
+    }
+}
