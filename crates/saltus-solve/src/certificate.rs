@@ -174,7 +174,7 @@ pub struct Certifier {
     distance: Distance,
     guards: Vec<Source>,
     /// Guards that are not part of the plan.
-    bank: Option<Bank>,
+    bank: Option<Box<Bank>>,
     states: Vec<u32>,
     width: f64,
     /// What rounding did on the last tube that was left.
@@ -230,7 +230,7 @@ impl Certifier {
             tube: Tube::new(plan, jets, guards, &read),
             distance: Distance::default(),
             guards: guards.iter().map(source).collect(),
-            bank: (!crowd.is_empty()).then(|| Bank::new(crowd, order, |slot| jets.degree(slot))),
+            bank: (!crowd.is_empty()).then(|| Box::new(Bank::new(crowd, order, |slot| jets.degree(slot)))),
             states: plan.states.iter().map(|&(state, _)| state).collect(),
             width: WIDTH,
             drift: f64::INFINITY,

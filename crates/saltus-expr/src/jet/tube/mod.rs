@@ -190,7 +190,7 @@ impl Tube {
         let step = Step::new(flow, span, jets);
         profiles.read(&step.coefficients);
         self.is_tight = false;
-        if let Some((share, distance)) = wide.again(step, profiles, width) {
+        if let Some((share, distance)) = wide.again(&step, profiles, width) {
             (self.share, self.distance) = (share, distance);
             return Ok(distance);
         }
@@ -198,7 +198,7 @@ impl Tube {
             self.waits -= 1;
             return self.tighten(jets, width);
         }
-        match wide.make(step, profiles, width) {
+        match wide.make(&step, profiles, width) {
             Ok(distance) if distance.most() < width => {
                 (self.share, self.distance, self.patience) = (1.0, distance, 1);
                 Ok(distance)
@@ -216,7 +216,7 @@ impl Tube {
     pub fn tighten(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Result<Distance, Obstacle> {
         let Tube { flow, span, profiles, tight, .. } = self;
         (self.is_tight, self.share) = (true, 1.0);
-        self.distance = tight.make(Step::new(flow, span, jets), profiles, width)?;
+        self.distance = tight.make(&Step::new(flow, span, jets), profiles, width)?;
         Ok(self.distance)
     }
 
@@ -263,7 +263,7 @@ impl Tube {
     pub fn watched(&mut self, jets: &(impl Jets + ?Sized), index: usize) -> Result<SlotBound, Obstacle> {
         let Tube { flow, span, profiles, .. } = self;
         let proof = if self.is_tight { &mut self.tight } else { &mut self.wide };
-        proof.watched(Step::new(flow, span, jets), profiles, index, self.share)
+        proof.watched(&Step::new(flow, span, jets), profiles, index, self.share)
     }
 
     /// What is known of a function of a bank that was composed on the step last proved.

@@ -173,8 +173,8 @@ impl Proof {
     }
 
     /// Makes it for a step, in a tube of some width.
-    pub fn make(&mut self, step: Step, profiles: &mut Profiles, width: f64) -> Result<Distance, Obstacle> {
-        let Step { span, .. } = step;
+    pub fn make(&mut self, step: &Step, profiles: &mut Profiles, width: f64) -> Result<Distance, Obstacle> {
+        let Step { span, .. } = *step;
         #[cfg(test)]
         {
             self.makes += 1;
@@ -200,8 +200,9 @@ impl Proof {
 
     /// What it says of a step that is within its limits: the share of tails in what was supposed of
     /// them, and the distance.
-    pub fn again(&self, step: Step, profiles: &Profiles, width: f64) -> Option<(f64, Distance)> {
-        let Step { flow, span, .. } = step;
+    #[inline]
+    pub fn again(&self, step: &Step, profiles: &Profiles, width: f64) -> Option<(f64, Distance)> {
+        let Step { flow, span, .. } = *step;
         let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
         let is_near =
             !flow.reads_time || span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
@@ -221,8 +222,8 @@ impl Proof {
     }
 
     /// The ranges of the states along their polynomials.
-    fn begin(&mut self, step: Step, profiles: &mut Profiles, width: f64) {
-        let Step { flow, span, coefficients, .. } = step;
+    fn begin(&mut self, step: &Step, profiles: &mut Profiles, width: f64) {
+        let Step { flow, span, coefficients, .. } = *step;
         self.is_made = false;
         self.width = width;
         self.limits.renew();
@@ -248,8 +249,8 @@ impl Proof {
         }
     }
 
-    fn bound_core(&mut self, step: Step, profiles: &mut Profiles) -> Result<(), Obstacle> {
-        let Step { flow, .. } = step;
+    fn bound_core(&mut self, step: &Step, profiles: &mut Profiles) -> Result<(), Obstacle> {
+        let Step { flow, .. } = *step;
         self.obstacles.clear();
         self.is_known.fill(false);
         self.limits.clear_tails();
@@ -263,8 +264,8 @@ impl Proof {
         }
     }
 
-    fn bound(&mut self, step: Step, profiles: &mut Profiles, nodes: &[u32]) {
-        let Step { flow, coefficients, .. } = step;
+    fn bound(&mut self, step: &Step, profiles: &mut Profiles, nodes: &[u32]) {
+        let Step { flow, coefficients, .. } = *step;
         let Proof { rows, limits, width, obstacles, .. } = self;
         Pass { tape: &flow.tape, rows, profiles, limits, coefficients, width: *width, obstacles }.run(nodes);
     }
@@ -308,8 +309,8 @@ impl Proof {
 
     /// The distance of the flow from its polynomials on a step with a share of the tails supposed; see
     /// the head of the module above.
-    fn distance(&self, step: Step, share: f64) -> Distance {
-        let Step { flow, span, .. } = step;
+    fn distance(&self, step: &Step, share: f64) -> Distance {
+        let Step { flow, span, .. } = *step;
         let (h, p) = (span.h, (span.powers.len() - 1) as f64);
         let (mut defect, power) = (0.0_f64, span.powers[span.powers.len() - 1]);
         for (&(_, slot), &[tail, weight]) in flow.rates.iter().zip(&self.defects) {
@@ -331,7 +332,7 @@ impl Proof {
     /// What is known of a watched slot, with a share of the tails supposed.
     pub fn watched(
         &mut self,
-        step: Step,
+        step: &Step,
         profiles: &mut Profiles,
         index: usize,
         share: f64,
