@@ -17,6 +17,8 @@ use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
 /// Brackets of events are at most this share of the relative tolerance of the step wide.
 const RESOLUTION: f64 = 1e-3;
+/// With narrower tolerances what is known of crowds is lost in rounding.
+const LEAST_TOLERANCE: f64 = 1e-11;
 /// Doubts that are kept.
 const DOUBTS: usize = 100;
 
@@ -68,7 +70,9 @@ impl Runner<'_> {
         let jets = jets.as_ref();
         let prover = prover.get_or_insert_with(|| Box::new(Certifier::new(plan, jets, atom_slots, crowd)));
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
-        let request = Request { env: &self.env, jets, scale: self.scale, h: length, resolution, local };
+        let slack = if self.tolerance.relative >= LEAST_TOLERANCE { self.outlook.slack() } else { &[] };
+        let request =
+            Request { env: &self.env, jets, scale: self.scale, h: length, resolution, local, slack };
         let verdict = prover.certify(request, &watches);
         self.proofs.watches = watches;
         // Time must advance by something that a number can tell.
@@ -131,7 +135,9 @@ impl Runner<'_> {
                 None => now != 0 && now == sign_of(value()),
             };
             if is_steady {
-                watches.push(Watch { sign: Sign::of(f64::from(now)), from_zero: false });
+                let until =
+                    if combination.in_bank(p).is_some() { self.earliest[p] * self.scale } else { 0.0 };
+                watches.push(Watch { sign: Sign::of(f64::from(now)), from_zero: false, until });
                 continue;
             }
             self.load_row(p, 1.0);
@@ -139,7 +145,7 @@ impl Runner<'_> {
             let length = self.row_length(p);
             let sign =
                 if is_steady { Sign::of(f64::from(now)) } else { sign_after_zero(&self.row[1..length]) };
-            watches.push(Watch { sign, from_zero: !is_steady });
+            watches.push(Watch { sign, from_zero: !is_steady, until: 0.0 });
         }
     }
 

@@ -57,6 +57,9 @@ impl Runner<'_> {
             length = length.min(self.horizon.0).min(self.scale);
             let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
             let whole = (self.current, &mut *combination);
+            if let Some(bank) = &mut whole.1.bank {
+                bank.count_rounding(self.method.is_proof());
+            }
             if let Some(p) = outlook.survey(whole, signs, span, self.tolerance, earliest) {
                 return Err(explain::undefined_guard(self, p));
             }

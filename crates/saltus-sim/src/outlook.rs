@@ -37,6 +37,11 @@ pub(crate) struct Span {
 }
 
 impl Outlook {
+    /// How far the arguments of the bank may be off their polynomials for what was found to be so.
+    pub fn slack(&self) -> &[f64] {
+        self.courses.slack()
+    }
+
     /// Finds places on the step, in units of the jets, before which the guards of the crowd keep their
     /// signs: infinite if that is known, else by bounds from the jets at the start. Returns a guard
     /// that has no value, if there is any.

@@ -47,6 +47,14 @@ const NARROW: f64 = 1e-6;
 /// Covers the rounding of the few operations of a bound, many times over.
 const MARGIN: f64 = 1e-12;
 
+/// The share of the slack of the slots of a crowd that is there for their distance from polynomials.
+const NEAR: f64 = 0.2;
+
+/// Behind the first change of a crowd guards are not looked at: so many times farther, but not below a
+/// share of the step.
+const BEHIND: f64 = 1.25;
+const SHORTEST_SHARE: f64 = 1.0 / 32.0;
+
 /// Guards of a bank that are composed at a time: one vector.
 const TOGETHER: usize = 4;
 
@@ -62,6 +70,9 @@ pub struct Watch {
     /// sign is its change since then. A guard whose value is lost in its rounding is taken so, too,
     /// if it surely moves away from zero.
     pub from_zero: bool,
+    /// For a guard of the crowd: the time on the step until which it keeps its sign if the slots that
+    /// the crowd reads are within a fifth of their slack of their polynomials.
+    pub until: f64,
 }
 
 /// A step to be proved.
@@ -79,6 +90,9 @@ pub struct Request<'a> {
     pub resolution: f64,
     /// Proves also that the local error is below ten times this.
     pub local: Option<Tolerance>,
+    /// The slack of the slots that the crowd reads, in ascending order; empty if nothing is known of
+    /// guards beforehand.
+    pub slack: &'a [f64],
 }
 
 /// What was proved of a step; all times are measured from its start.
@@ -128,6 +142,11 @@ pub struct Bracket {
 }
 
 impl Bracket {
+    /// True if it tells what happens there.
+    fn is_narrow(&self, resolution: f64) -> bool {
+        self.changed().is_some_and(|t_hi| t_hi - self.t_lo <= resolution)
+    }
+
     /// A time at which it surely has the other sign, if one was found.
     fn changed(&self) -> Option<f64> {
         self.t_hi.filter(|_| self.changes)
@@ -159,8 +178,8 @@ impl Bracket {
 /// let env = [0.0, 1.0, 0.0, 0.0];
 /// jets.run(&env, 0.5);
 /// let mut prove = |h: f64| {
-///     let request = Request { env: &env, jets: &jets, scale: 0.5, h, resolution: 1e-9, local: None };
-///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false }])
+///     let request = Request { env: &env, jets: &jets, scale: 0.5, h, resolution: 1e-9, local: None, slack: &[] };
+///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false, until: 0.0 }])
 /// };
 /// assert_eq!(prove(0.25), Verdict::Proved { h: 0.25 });
 /// assert_eq!(prove(0.5), Verdict::Proved { h: 0.5 });
@@ -185,6 +204,8 @@ pub struct Certifier {
     zones: Vec<Zone>,
     /// Guards of the bank that may be zero.
     open: Vec<usize>,
+    /// To where the guards were looked at.
+    reach: f64,
     brackets: Vec<Bracket>,
     obstacle: Option<Obstacle>,
     /// What a longer step left in doubt.
@@ -238,6 +259,7 @@ impl Certifier {
             finder: ZoneFinder::default(),
             zones: Vec::with_capacity(order + 2),
             open: Vec::with_capacity(functions.len()),
+            reach: 0.0,
             brackets: Vec::with_capacity(guards.len()),
             obstacle: None,
             doubt: None,
@@ -316,7 +338,10 @@ impl Certifier {
             looked = self.look(request, h, guards, bounded);
         }
         match looked {
-            Looked::All => Outcome::Decided(self.accept(request, h)),
+            Looked::All => {
+                self.accept(request, h);
+                Outcome::Decided(Verdict::Proved { h: self.reach })
+            }
             Looked::Open(first) => self.conclude(request, h, first),
             Looked::Left(bounded) => self.widen(h, bounded),
             Looked::TooFar(excess) => Outcome::Again(h * shrink(request.jets.order(), excess)),
@@ -351,7 +376,7 @@ impl Certifier {
             return Looked::Blocked(obstacle);
         }
         self.brackets.sort_by(|a, b| a.t_lo.total_cmp(&b.t_lo));
-        let is_open = |b: &Bracket| b.changed().is_none_or(|t_hi| t_hi - b.t_lo > request.resolution);
+        let is_open = |b: &Bracket| !b.is_narrow(request.resolution);
         self.brackets.iter().position(is_open).map_or(Looked::All, Looked::Open)
     }
 
@@ -431,13 +456,13 @@ impl Certifier {
         Outcome::Again(0.25 * hc)
     }
 
-    fn accept(&mut self, request: &Request, h: f64) -> Verdict {
+    fn accept(&mut self, request: &Request, h: f64) {
         self.memory = if h < request.h { 2.0 * h } else { f64::INFINITY };
-        Verdict::Proved { h }
     }
 
     fn find_brackets(&mut self, request: &Request, guards: &[Watch], h: f64) -> Result<(), Obstacle> {
         self.brackets.clear();
+        self.reach = h;
         let Request { jets, scale, .. } = *request;
         for (guard, &watch) in guards.iter().enumerate() {
             let Source::Slot(slot) = self.guards[guard] else { continue };
@@ -456,8 +481,8 @@ impl Certifier {
         found
     }
 
-    /// The same for the guards of the bank: those whose range on the tube does not tell are composed,
-    /// some at a time.
+    /// The same for the guards of the bank, up to a little behind the first change: those of which too
+    /// little is known are composed, the earliest first, some at a time.
     fn find_brackets_in(
         &mut self,
         bank: &mut Bank,
@@ -465,34 +490,69 @@ impl Certifier {
         guards: &[Watch],
         h: f64,
     ) -> Result<(), Obstacle> {
-        let Request { jets, scale, .. } = *request;
-        bank.enclose(|slot| {
-            let range = self.tube.slot_range(slot);
-            [range.lo(), range.hi()]
-        });
+        let Request { jets, scale, resolution, .. } = *request;
         let mut open = std::mem::take(&mut self.open);
-        open.clear();
-        open.extend((0..guards.len()).filter(|&guard| {
-            self.guards[guard].function().is_some_and(|function| {
-                let [lo, hi] = bank.range(function);
-                !keeps(guards[guard], Interval::new(lo, hi))
-            })
-        }));
+        let is_ordered = self.find_open(bank, request, guards, &mut open);
         for group in open.chunks(TOGETHER) {
+            if is_ordered && guards[group[0]].until > self.reach {
+                break;
+            }
             bank.choose_none();
             group.iter().filter_map(|&guard| self.guards[guard].function()).for_each(|f| bank.choose(f));
             bank.compose(jets, jets.order());
             for &guard in group {
                 let Some(function) = self.guards[guard].function() else { continue };
                 let bound = self.tube.in_bank(bank, function)?;
+                let first = self.brackets.len();
                 if !keeps(guards[guard], bound.range) {
                     bank.row(function, &mut self.row);
                     self.bracket(guard, guards[guard], bound, h, scale);
                 }
+                let narrow = self.brackets[first..].iter().filter(|b| b.is_narrow(resolution));
+                let changes = narrow.filter_map(Bracket::changed);
+                let ends = changes.map(|change| (BEHIND * change).max(SHORTEST_SHARE * h));
+                self.reach = ends.fold(self.reach, f64::min);
             }
         }
         self.open = open;
+        let reach = self.reach;
+        self.brackets.retain(|bracket| bracket.t_lo <= reach);
         Ok(())
+    }
+
+    /// The guards of the bank that may change on the step. If the slots they read are near enough to their
+    /// polynomials, it is known of each until when it does not: true, and they are in this order. Else
+    /// their ranges on the tube tell.
+    fn find_open(
+        &mut self,
+        bank: &mut Bank,
+        request: &Request,
+        guards: &[Watch],
+        open: &mut Vec<usize>,
+    ) -> bool {
+        open.clear();
+        let mut slots = bank.slots().iter().zip(request.slack);
+        let is_near = |(&slot, &slack): (&u32, &f64)| self.tube.slot_distance(slot) <= NEAR * slack;
+        if !request.slack.is_empty() && slots.all(is_near) {
+            let may_change =
+                |guard: &usize| guards[*guard].until < self.reach && guards[*guard].sign != Sign::Zero;
+            open.extend(
+                (0..guards.len()).filter(may_change).filter(|&g| self.guards[g].function().is_some()),
+            );
+            open.sort_by(|&a, &b| guards[a].until.total_cmp(&guards[b].until));
+            return true;
+        }
+        bank.enclose(|slot| {
+            let range = self.tube.slot_range(slot);
+            [range.lo(), range.hi()]
+        });
+        open.extend((0..guards.len()).filter(|&guard| {
+            self.guards[guard].function().is_some_and(|function| {
+                let [lo, hi] = bank.range(function);
+                !keeps(guards[guard], Interval::new(lo, hi))
+            })
+        }));
+        false
     }
 
     /// True if the sizes of its coefficients show that a guard keeps its sign.

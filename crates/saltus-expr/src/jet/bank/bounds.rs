@@ -5,6 +5,7 @@ use crate::graph::{Binary, Unary};
 use crate::jet::range::Range;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
+use saltus_num::elementary::powi;
 use std::ops::{Add, Mul, Sub};
 
 /// A quantity on 0 <= s <= 1: `[a, b, c, r, e]` if it differs from a + b s + c s^2 by at most
@@ -63,6 +64,22 @@ impl<'a> Registers<'a> {
         }
     }
 
+    /// Adds the rounding of an operation to its bounds.
+    #[inline(always)]
+    pub fn add_rounding(&self, op: Op, new: &mut [Group]) {
+        for (g, group) in new.iter_mut().enumerate() {
+            for lane in 0..GROUP {
+                let size = |r: Reg| size_of(&self.of(r)[g], lane);
+                let terms = match op {
+                    Op::Binary(Binary::Mul, a, b) => size(a) * size(b),
+                    Op::Powi(a, power) => f64::from(power.unsigned_abs()) * powi(size(a), power),
+                    _ => 0.0,
+                };
+                group[4][lane] += OPERATION * (terms + size_of(group, lane)) + f64::MIN_POSITIVE;
+            }
+        }
+    }
+
     /// The range of an operation, for all lanes, as the first two numbers.
     #[inline(always)]
     pub fn enclose(&self, op: Op, new: &mut [Group]) {
@@ -96,8 +113,17 @@ impl<'a> Registers<'a> {
     }
 }
 
+/// A bound of the magnitude of the parabola in a lane.
+#[inline(always)]
+fn size_of(group: &Group, lane: usize) -> f64 {
+    group[0][lane].abs() + group[1][lane].abs() + group[2][lane].abs()
+}
+
 /// Covers the rounding of the few operations of a bound, many times over.
 const MARGIN: f64 = 1e-12;
+
+/// The same for the coefficients of a parabola, relative to the terms they are sums of.
+const OPERATION: f64 = 8.0 * f64::EPSILON;
 
 /// A place on 0 <= s <= 1 before which a bounded quantity surely keeps the sign it has at 0; 0 if
 /// it may have any.

@@ -10,8 +10,12 @@ use super::bounds::{Bounds, GROUP};
 use super::{Bank, Found, VectorWork, in_widest_vectors};
 use crate::jet::{Jets, Place};
 
-/// The share of the slack that a course may be off; the rest covers the rounding of its shifts.
+/// The share of the slack that a course may be off; the rest covers the rounding of its shifts and, in
+/// proofs, the distance of the flow from its polynomials.
 const SHARE: f64 = 0.75;
+
+/// What proofs take for the relative rounding of hundreds of shifts.
+const SHIFTS: f64 = 1e-13;
 
 /// One number of each of some neighbouring arguments.
 type Lanes = [f64; GROUP];
@@ -98,8 +102,14 @@ impl Courses {
 
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
     pub fn survey(&mut self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
-        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0 });
+        let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
+        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0, share: 1.0, rounding });
         bank.survey_some(functions.iter().copied(), &self.bounds, tell);
+    }
+
+    /// How far each argument may be off its course.
+    pub fn slack(&self) -> &[f64] {
+        self.slack.as_flattened()
     }
 
     /// Bounds some functions of a bank on the new polynomials, up to a length that is the unit.
@@ -110,7 +120,8 @@ impl Courses {
         functions: &[u32],
         tell: impl FnMut(u32, Found),
     ) {
-        in_widest_vectors(Bounding { courses: self, of_courses: false, length });
+        let [share, rounding] = if bank.counts_rounding { [1.0 - SHARE, SHIFTS] } else { [0.0; 2] };
+        in_widest_vectors(Bounding { courses: self, of_courses: false, length, share, rounding });
         bank.survey_some(functions.iter().copied(), &self.bounds, tell);
     }
 
@@ -181,6 +192,9 @@ struct Bounding<'a> {
     courses: &'a mut Courses,
     of_courses: bool,
     length: f64,
+    /// The share of the slack that they may be off, and their relative rounding.
+    share: f64,
+    rounding: f64,
 }
 
 impl VectorWork for Bounding<'_> {
@@ -202,7 +216,8 @@ impl VectorWork for Bounding<'_> {
             }
             for (lane, bounds) in bounds.iter_mut().enumerate() {
                 let [value, slope, bend, rest] = numbers.map(|number| number[lane]);
-                *bounds = [value, slope, bend, rest, if self.of_courses { slack[lane] } else { 0.0 }];
+                let size = value.abs() + slope.abs() + bend.abs() + rest;
+                *bounds = [value, slope, bend, rest, self.share * slack[lane] + self.rounding * size];
             }
         }
     }

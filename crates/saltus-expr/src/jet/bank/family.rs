@@ -3,12 +3,14 @@
 use super::bounds::{self, Bounds, GROUP, Group, Registers, steady_group};
 use super::{Found, View};
 use super::{VectorWork, in_widest_vectors};
+use crate::interval;
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
 use crate::jet::{Degree, Jets};
 use crate::plan::PlanBlock;
-use crate::program::{Program, Reg};
+use crate::program::{Op, Program, Reg};
 use crate::vm;
+use saltus_num::interval::Interval;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -26,6 +28,9 @@ pub struct Family {
     /// moving operations read or that are results.
     still: Vec<f64>,
     read_still: Vec<usize>,
+    /// How far off those values may be by rounding, where that counts.
+    still_errors: Vec<f64>,
+    counts_rounding: bool,
     /// The registers that depend on something that moves.
     moving: Vec<bool>,
     /// Bounds of every register in the lanes of the last survey, `[register][group]`, and places
@@ -67,6 +72,8 @@ impl Family {
             slots: Vec::new(),
             still: Vec::new(),
             read_still,
+            still_errors: Vec::new(),
+            counts_rounding: false,
             moving,
             bounds: Vec::new(),
             steady: Vec::new(),
@@ -135,9 +142,16 @@ impl Family {
         self.lanes[member as usize] != u32::MAX
     }
 
+    /// Whether bounds hold the rounding of their operations, too.
+    pub fn count_rounding(&mut self, counts: bool) {
+        self.counts_rounding = counts;
+        self.still_errors.clear();
+        self.still_errors.resize(self.still.len(), 0.0);
+    }
+
     /// Computes what does not move, for all members.
     pub fn settle(&mut self, arguments: &[Bounds]) {
-        let Family { program, members, inputs, still, .. } = self;
+        let Family { program, members, inputs, still, still_errors, .. } = self;
         let (members, first) = (*members, program.first_op());
         for (value, &source) in still.iter_mut().zip(&*inputs) {
             *value = arguments[source as usize][0];
@@ -145,7 +159,15 @@ impl Family {
         for (i, &op) in program.ops().iter().enumerate().filter(|(i, _)| !self.moving[first + i]) {
             for member in 0..members {
                 let value = |r: Reg| still[r.index() * members + member];
-                still[(first + i) * members + member] = vm::apply(op, |t| program.table(t), value);
+                let result = vm::apply(op, |t| program.table(t), value);
+                still[(first + i) * members + member] = result;
+                if self.counts_rounding {
+                    let error = |r: Reg| still_errors[r.index() * members + member];
+                    let value = |r: Reg| still[r.index() * members + member];
+                    let range = range_of(op, |r| Interval::new(value(r) - error(r), value(r) + error(r)));
+                    still_errors[(first + i) * members + member] =
+                        (range.hi() - result).max(result - range.lo());
+                }
             }
         }
     }
@@ -214,9 +236,13 @@ impl Family {
         }
         for &register in &self.read_still {
             let values = &self.still[register * self.members..][..self.members];
+            let errors = self.still_errors.get(register * self.members..).unwrap_or_default();
             for (group, members) in self.bounds[register * members.len()..].iter_mut().zip(members) {
                 *group = Group::default();
                 group[0] = members.map(|member| values[member as usize]);
+                if self.counts_rounding {
+                    group[4] = members.map(|member| errors[member as usize]);
+                }
             }
         }
     }
@@ -228,7 +254,11 @@ impl Family {
         for (i, &op) in self.program.ops().iter().enumerate() {
             if self.moving[first + i] {
                 let (known, new) = self.bounds.split_at_mut((first + i) * groups);
-                Registers { program: &self.program, known, groups }.bound(op, &mut new[..groups]);
+                let registers = Registers { program: &self.program, known, groups };
+                registers.bound(op, &mut new[..groups]);
+                if self.counts_rounding {
+                    registers.add_rounding(op, &mut new[..groups]);
+                }
             }
         }
         for (output, steady) in self.program.outputs().iter().zip(self.steady.chunks_exact_mut(groups)) {
@@ -319,6 +349,16 @@ impl Family {
         let row = self.lowered.outputs[output].index();
         let lane = self.lanes[member] as usize;
         (&self.memory[row * span * self.lane_count + lane..], self.lane_count)
+    }
+}
+
+/// The values of an operation that does not move, in exact arithmetic.
+fn range_of(op: Op, operand: impl Fn(Reg) -> Interval) -> Interval {
+    match op {
+        Op::Unary(function, a) => interval::unary(function, operand(a)).range,
+        Op::Binary(function, a, b) => interval::binary(function, operand(a), operand(b)).range,
+        Op::Powi(a, power) => operand(a).powi(power).range,
+        Op::Select(..) | Op::Table1(..) | Op::Table2(..) => Interval::new(f64::NEG_INFINITY, f64::INFINITY),
     }
 }
 

@@ -60,6 +60,7 @@ pub struct Bank {
     slots: Vec<u32>,
     constants: Vec<u32>,
     settled: Vec<f64>,
+    counts_rounding: bool,
     arguments: Vec<Bounds>,
     /// The functions that read each argument.
     readers: Vec<Vec<u32>>,
@@ -110,6 +111,7 @@ impl Bank {
             slots: Vec::new(),
             constants: Vec::new(),
             settled: Vec::new(),
+            counts_rounding: false,
             arguments: Vec::new(),
             readers: Vec::new(),
             found: Vec::new(),
@@ -182,6 +184,14 @@ impl Bank {
     /// The functions that read an argument, by its position.
     pub fn readers(&self, argument: usize) -> &[u32] {
         &self.readers[argument]
+    }
+
+    /// Whether bounds hold the rounding of their operations, too, which proofs need.
+    pub fn count_rounding(&mut self, counts: bool) {
+        if std::mem::replace(&mut self.counts_rounding, counts) != counts {
+            self.families.iter_mut().for_each(|family| family.count_rounding(counts));
+            self.settled.fill(f64::NAN);
+        }
     }
 
     /// Bounds all functions on 0 <= s <= 1, from bounds of the slots they read.

@@ -254,6 +254,14 @@ impl Tube {
         }
     }
 
+    /// A bound of the distance of a slot from its polynomial on the step last proved; infinite if there is
+    /// none.
+    pub fn slot_distance(&self, slot: u32) -> f64 {
+        self.proof().slot(&self.flow, slot).map_or(f64::INFINITY, |bound| {
+            bound.with_share(self.share).radii.along() + bound.radii.spread * self.distance.most()
+        })
+    }
+
     /// A bound of the distance of a state from its polynomial on the step last proved.
     pub fn state_distance(&self, state: usize) -> f64 {
         self.proof().weight(state) * self.distance.most()

@@ -135,7 +135,7 @@ impl Model {
         let mut env = vec![0.0; plan.slots];
         env[1..=self.start.len()].copy_from_slice(&self.start);
         plan.eval(&mut env, &mut Vec::new());
-        let watch = |slot: &u32| Watch { sign: Sign::of(env[*slot as usize]), from_zero: false };
+        let watch = |slot: &u32| Watch { sign: Sign::of(env[*slot as usize]), from_zero: false, until: 0.0 };
         let mut watches: Vec<Watch> = slots.iter().map(watch).collect();
         let mut run = Run::default();
         let (mut t, mut scale) = (0.0, 0.1);
@@ -156,6 +156,7 @@ impl Model {
                 h,
                 resolution: setting.resolution,
                 local: setting.validated.then_some(tolerance),
+                slack: &[],
             };
             run.steps += 1;
             let x = env[1..=self.start.len()].to_vec();
@@ -177,7 +178,8 @@ impl Model {
                         proof.h = t_lo;
                         proof.bracket = Some((guard, t_lo, t_hi));
                         run.happenings.push(Happening::Event { guard, lo: t + t_lo, hi: t + t_hi });
-                        watches[guard] = Watch { sign: watches[guard].sign.flip(), from_zero: true };
+                        watches[guard] =
+                            Watch { sign: watches[guard].sign.flip(), from_zero: true, until: 0.0 };
                         certifier.reset();
                         happened = true;
                         t_hi

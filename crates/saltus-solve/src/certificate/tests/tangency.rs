@@ -82,9 +82,17 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
         env[1..4].copy_from_slice(&[x0, v0, level]);
         certifier.reset();
         jets.run(&env, 0.7);
-        let request =
-            Request { env: &env, jets: &jets, scale: 0.7, h: 0.7, resolution: f64::INFINITY, local: None };
-        let verdict = certifier.certify(request, &[Watch { sign: Sign::Negative, from_zero: false }]);
+        let request = Request {
+            env: &env,
+            jets: &jets,
+            scale: 0.7,
+            h: 0.7,
+            resolution: f64::INFINITY,
+            local: None,
+            slack: &[],
+        };
+        let verdict =
+            certifier.certify(request, &[Watch { sign: Sign::Negative, from_zero: false, until: 0.0 }]);
         let mut expect = |t: f64, sign: Sign| wrong += usize::from(guard(x0, v0, level, t) != sign);
         match verdict {
             Verdict::Proved { .. } if !certifier.brackets().is_empty() => {
