@@ -127,26 +127,32 @@ impl Runner<'_> {
     fn watch_atoms(&mut self, watches: &mut Vec<Watch>) {
         watches.clear();
         for p in 0..self.signs.len() {
-            let now = self.signs[p].now;
-            let combination = self.combination();
-            let value = || combination.jets.coefficient(combination.atom_slots[p], 0);
-            let is_steady = match combination.in_bank(p) {
-                Some(_) => self.earliest[p] > 0.0,
-                None => now != 0 && now == sign_of(value()),
-            };
-            if is_steady {
-                let until =
-                    if combination.in_bank(p).is_some() { self.earliest[p] * self.scale } else { 0.0 };
-                watches.push(Watch { sign: Sign::of(f64::from(now)), from_zero: false, until });
-                continue;
-            }
-            self.load_row(p, 1.0);
-            let is_steady = now != 0 && now == sign_of(self.row[0]);
-            let length = self.row_length(p);
-            let sign =
-                if is_steady { Sign::of(f64::from(now)) } else { sign_after_zero(&self.row[1..length]) };
-            watches.push(Watch { sign, from_zero: !is_steady, until: 0.0 });
+            let watch = self.steady_watch(p).unwrap_or_else(|| self.watch_from_zero(p));
+            watches.push(watch);
         }
+    }
+
+    /// A watch for an atom whose value has its sign.
+    fn steady_watch(&self, p: usize) -> Option<Watch> {
+        let (now, combination) = (self.signs[p].now, self.combinations.get(self.current));
+        let until = match combination.banked[p] {
+            u32::MAX => {
+                let value = combination.jets.coefficient(combination.atom_slots[p], 0);
+                (now != 0 && now == sign_of(value)).then_some(0.0)?
+            }
+            _ => Some(self.earliest[p] * self.scale).filter(|&until| until > 0.0)?,
+        };
+        Some(Watch { sign: Sign::of(f64::from(now)), from_zero: false, until })
+    }
+
+    /// A watch for an atom that may be zero.
+    fn watch_from_zero(&mut self, p: usize) -> Watch {
+        self.load_row(p, 1.0);
+        let now = self.signs[p].now;
+        let is_steady = now != 0 && now == sign_of(self.row[0]);
+        let length = self.row_length(p);
+        let sign = if is_steady { Sign::of(f64::from(now)) } else { sign_after_zero(&self.row[1..length]) };
+        Watch { sign, from_zero: !is_steady, until: 0.0 }
     }
 
     /// The roots on the segment are those that are proved, if the step is.

@@ -11,8 +11,9 @@ use super::profile::{Extent, Extents, Position, Profiles};
 const SIZES: f64 = 2.0;
 const TAILS: f64 = 16.0;
 
-/// A tail no greater than this share of the factors is as good as none.
-const LEAST_TAIL: f64 = 1e-24;
+/// Tails are supposed to be at least this share of the factors: so small they change nothing but
+/// themselves, and what is made of them is proportional to what they are.
+const LEAST_TAIL: f64 = 1e-6;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Limits {

@@ -106,6 +106,8 @@ pub struct Tube {
     flow: Flow,
     span: Span,
     profiles: Profiles,
+    /// The slots of constants and their values.
+    constants: Vec<(u32, f64)>,
     /// For many steps, and for one.
     wide: Proof,
     tight: Proof,
@@ -143,6 +145,7 @@ impl Tube {
         Tube {
             span: Span { now: 0.0, h: 0.0, powers: vec![1.0; order + 1] },
             profiles: Profiles::new(flow.tape.degrees.len(), order, &flow.states, &flow.tape.places),
+            constants: flow.constants.iter().map(|&slot| (slot, f64::NAN)).collect(),
             wide: Proof::new(&flow, true),
             tight: Proof::new(&flow, false),
             is_tight: false,
@@ -170,8 +173,15 @@ impl Tube {
     /// Takes the point: time and constants are read from `env`.
     pub fn set_point(&mut self, env: &[f64]) {
         self.span.now = env[self.flow.time_slot];
-        self.wide.take_constants(&self.flow, env);
-        self.tight.take_constants(&self.flow, env);
+        let mut have_changed = !self.wide.has_met;
+        for (slot, value) in &mut self.constants {
+            let now = env[*slot as usize];
+            have_changed |= *value != now;
+            *value = now;
+        }
+        if have_changed {
+            self.wide.take_constants(&self.constants);
+        }
     }
 
     /// Bounds the distance of the flow from its polynomial on a step of length `h`, from coefficients
@@ -200,7 +210,8 @@ impl Tube {
         }
         match wide.make(&step, profiles, width) {
             Ok(distance) if distance.most() < width => {
-                (self.share, self.distance, self.patience) = (1.0, distance, 1);
+                self.share = wide.share(profiles);
+                (self.distance, self.patience) = (distance, 1);
                 Ok(distance)
             }
             _ => {
@@ -216,6 +227,7 @@ impl Tube {
     pub fn tighten(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Result<Distance, Obstacle> {
         let Tube { flow, span, profiles, tight, .. } = self;
         (self.is_tight, self.share) = (true, 1.0);
+        tight.take_constants(&self.constants);
         self.distance = tight.make(&Step::new(flow, span, jets), profiles, width)?;
         Ok(self.distance)
     }
@@ -271,7 +283,11 @@ impl Tube {
     pub fn watched(&mut self, jets: &(impl Jets + ?Sized), index: usize) -> Result<SlotBound, Obstacle> {
         let Tube { flow, span, profiles, .. } = self;
         let proof = if self.is_tight { &mut self.tight } else { &mut self.wide };
-        proof.watched(&Step::new(flow, span, jets), profiles, index, self.share)
+        if proof.learn(&Step::new(flow, span, jets), profiles, index) {
+            // Its tails may have a greater share than others.
+            self.share = self.share.max(proof.share(profiles));
+        }
+        proof.watched(flow, index, self.share)
     }
 
     /// What is known of a function of a bank that was composed on the step last proved.

@@ -33,7 +33,7 @@ pub(super) struct Flow {
     pub time_slot: usize,
     reads_time: bool,
     /// Slots that are read and never written.
-    constants: Vec<u32>,
+    pub constants: Vec<u32>,
     /// The rows of watched slots.
     watched: Vec<usize>,
     /// The rows that are always known.
@@ -116,7 +116,7 @@ pub(super) struct Proof {
     limits: Limits,
     /// It was made, for these constants; some were met before.
     is_made: bool,
-    has_met: bool,
+    pub has_met: bool,
     /// The width of the tube in the weights of the states.
     width: f64,
     weights: Vec<f64>,
@@ -158,10 +158,10 @@ impl Proof {
 
     /// Takes what does not change during a step. For many steps it is supposed to be in a range, which
     /// grows with the values met.
-    pub fn take_constants(&mut self, flow: &Flow, env: &[f64]) {
+    pub fn take_constants(&mut self, constants: &[(u32, f64)]) {
         let grows = self.limits.is_wide && self.has_met;
-        for &slot in &flow.constants {
-            let (row, value) = (&mut self.rows[slot as usize], env[slot as usize]);
+        for &(slot, value) in constants {
+            let row = &mut self.rows[slot as usize];
             let known = row.range;
             if !(if grows { known.contains(value) } else { known == Range::point(value) }) {
                 let grows = grows && !value.is_nan();
@@ -189,7 +189,7 @@ impl Proof {
             if span.h * self.steepness <= greatest_growth(span) {
                 self.settle(step.flow, span, profiles);
                 self.is_made = true;
-                return Ok(self.distance(step, 1.0));
+                return Ok(self.distance(step, self.share(profiles)));
             }
             if self.steepness.is_nan() || !self.reweigh(step.flow, span, profiles) {
                 break;
@@ -213,6 +213,11 @@ impl Proof {
         let share = self.limits.share(profiles)?;
         let distance = self.distance(step, share);
         (distance.most() < width).then_some((share, distance))
+    }
+
+    /// The greatest share of a tail in what is supposed, on the step it was made for.
+    pub fn share(&self, profiles: &Profiles) -> f64 {
+        if self.limits.is_wide { self.limits.share(profiles).unwrap_or(1.0) } else { 1.0 }
     }
 
     /// Forgets everything; constants are to be taken anew.
@@ -329,18 +334,18 @@ impl Proof {
         self.weights[state]
     }
 
-    /// What is known of a watched slot, with a share of the tails supposed.
-    pub fn watched(
-        &mut self,
-        step: &Step,
-        profiles: &mut Profiles,
-        index: usize,
-        share: f64,
-    ) -> Result<SlotBound, Obstacle> {
-        if !std::mem::replace(&mut self.is_known[index], true) {
+    /// Gets to know a watched slot; true if it was not known.
+    pub fn learn(&mut self, step: &Step, profiles: &mut Profiles, index: usize) -> bool {
+        let is_new = !std::mem::replace(&mut self.is_known[index], true);
+        if is_new {
             self.bound(step, profiles, &step.flow.tape.cones[index]);
         }
-        shown(&self.obstacles, self.rows[step.flow.watched[index]].with_share(share))
+        is_new
+    }
+
+    /// What is known of a watched slot, with a share of the tails supposed.
+    pub fn watched(&self, flow: &Flow, index: usize, share: f64) -> Result<SlotBound, Obstacle> {
+        shown(&self.obstacles, self.rows[flow.watched[index]].with_share(share))
     }
 
     /// What is known of a slot that a function reads, with what makes it unreliable added to a list.
