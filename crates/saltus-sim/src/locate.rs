@@ -116,10 +116,10 @@ impl Runner<'_> {
     fn end_of_set(&self, first: usize) -> usize {
         let roots = &self.segment.roots;
         let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 1.0 };
-        let slack = roundings * f64::EPSILON * self.rounding_span(0.0);
         let mut high = roots[first].hi;
         let mut end = first + 1;
         while let Some(root) = roots.get(end) {
+            let slack = roundings * f64::EPSILON * self.rounding_span(high);
             if root.lo > high + slack {
                 break;
             }
