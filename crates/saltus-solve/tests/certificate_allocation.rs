@@ -45,14 +45,21 @@ fn proving_a_step_allocates_nothing() {
     let plan = FlowPlan { blocks: vec![block], states: vec![(1, 2), (2, 3)], time_slot: 0, slots: 6 };
     let mut jets = JetMachine::new(&plan, 16);
     let mut certifier = Certifier::new(&plan, &jets, &[4, 5], &[]);
-    let watches = [Watch { sign: Sign::Negative, from_zero: false }; 2];
+    let watches = [Watch { sign: Sign::Negative, from_zero: false, until: 0.0 }; 2];
     let (mut proved, mut met) = (0, 0);
     let mut run = |certifier: &mut Certifier| {
         for i in 0..100 {
             let env = [0.0, 0.3 + 0.002 * f64::from(i), 0.4, 0.0, 0.0, 0.0];
             jets.run(&env, 0.3);
-            let request =
-                Request { env: &env, jets: &jets, scale: 0.3, h: 0.3, resolution: 1e-6, local: None };
+            let request = Request {
+                env: &env,
+                jets: &jets,
+                scale: 0.3,
+                h: 0.3,
+                resolution: 1e-6,
+                local: None,
+                slack: &[],
+            };
             certifier.reset();
             match certifier.certify(request, &watches) {
                 Verdict::Proved { .. } if certifier.brackets().is_empty() => proved += 1,

@@ -56,9 +56,12 @@ impl Range {
         if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
     }
 
-    /// Wide enough for a number, and for some beyond it.
+    /// Wide enough for a number, and for as many beyond it as the range grows.
     pub fn extended(self, x: f64) -> Range {
-        Range { lo: self.lo.min(x - 0.5 * (self.lo - x)), hi: self.hi.max(x + 0.5 * (x - self.hi)) }
+        let size = self.hi - self.lo;
+        let lo = if x < self.lo { x - (self.lo - x) - 0.5 * size } else { self.lo };
+        let hi = if x > self.hi { x + (x - self.hi) + 0.5 * size } else { self.hi };
+        Range { lo, hi }
     }
 
     fn outward(self) -> Range {

@@ -126,13 +126,14 @@ impl Extent {
         Extent { lo: self.lo - more, hi: self.hi + more, start: self.start + more, size: self.size + more }
     }
 
-    /// Wide enough for another polynomial.
+    /// Wide enough for another polynomial, and wider by half where it has to grow, so that it does not
+    /// have to do so often.
     fn extended(self, other: Extent) -> Extent {
-        let wider = other.wider();
+        let (wider, half) = (other.wider(), 0.5 * (self.hi - self.lo));
         Extent {
-            lo: if other.lo < self.lo { wider.lo } else { self.lo },
-            hi: if other.hi > self.hi { wider.hi } else { self.hi },
-            start: if other.start > self.start { wider.start } else { self.start },
+            lo: if other.lo < self.lo { wider.lo - half } else { self.lo },
+            hi: if other.hi > self.hi { wider.hi + half } else { self.hi },
+            start: if other.start > self.start { wider.start + half } else { self.start },
             size: if other.size > self.size { wider.size } else { self.size },
         }
     }
