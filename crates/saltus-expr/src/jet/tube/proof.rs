@@ -46,8 +46,7 @@ impl Flow {
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
         let mut is_read = tape.read();
         let rates = plan.states.iter().map(|&(_, rate)| rate);
-        let others = rates.chain(watched.iter().chain(read).copied());
-        others.for_each(|slot| is_read[row(slot)] = true);
+        rates.chain(read.iter().copied()).for_each(|slot| is_read[row(slot)] = true);
         let mut is_constant: Vec<bool> =
             (0..plan.slots).map(|slot| row(slot as u32) == slot && is_read[slot]).collect();
         states.iter().chain([&(plan.time_slot as usize)]).for_each(|&slot| is_constant[slot] = false);
