@@ -7,7 +7,8 @@
 //! the course from then on, and what was found of the functions that read it is forgotten.
 
 use super::bounds::{Bounds, GROUP};
-use super::{Bank, Found, VectorWork, in_widest_vectors};
+use super::{Bank, Found};
+use crate::jet::vectors::{VectorWork, in_widest_vectors};
 use crate::jet::{Jets, Place};
 
 /// The share of the slack that a course may be off; the rest covers the rounding of its shifts and, in

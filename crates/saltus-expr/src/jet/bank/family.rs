@@ -2,10 +2,10 @@
 
 use super::bounds::{self, Bounds, GROUP, Group, Registers, steady_group};
 use super::{Found, View};
-use super::{VectorWork, in_widest_vectors};
 use crate::interval;
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
+use crate::jet::vectors::{VectorWork, in_widest_vectors};
 use crate::jet::{Degree, Jets};
 use crate::plan::PlanBlock;
 use crate::program::{Op, Program, Reg};

@@ -313,7 +313,6 @@ impl Tube {
             powers: &span.powers,
         };
         profiles.read(&coefficients);
-        limits.forget();
         let width = proof.width();
         Pass { tape, rows, profiles, limits, coefficients, width, obstacles }.run(&tape.core);
         proof::shown(obstacles, rows[view.output])
@@ -323,8 +322,7 @@ impl Tube {
 impl Guest {
     fn new(lowered: &Arc<Lowered>, span: usize) -> Guest {
         let tape = Tape::of_program(lowered, span);
-        let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
-        tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
+        let rows = tape.bounds();
         let profiles = Profiles::new(rows.len(), span - 1, &[], &[]);
         let limits = Limits::new(false);
         Guest { lowered: Arc::clone(lowered), tape, rows, profiles, limits, obstacles: Vec::new() }

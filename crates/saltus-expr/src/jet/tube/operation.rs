@@ -3,7 +3,7 @@
 //! A function moves an error by at most its steepness on the range of its arguments; the share of an
 //! error of the start that appears in the drift is bounded by its bend (the second derivative) times
 //! how far the argument moves. Elementary functions are taken to be within [`ULPS`] units in the last
-//! place. What the recurrence of a function adds is in [`super::unit`].
+//! place. What the recurrence of a function adds is in [`super::rows`].
 
 use super::bound::{Bound, Radii, UNIT};
 use crate::graph::{Binary, Unary};

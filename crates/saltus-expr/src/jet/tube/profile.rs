@@ -6,8 +6,8 @@
 
 use super::bound::UNIT;
 use crate::jet::RowPlace;
-use crate::jet::bank::{VectorWork, in_widest_vectors};
 use crate::jet::range::Range;
+use crate::jet::vectors::{VectorWork, in_widest_vectors};
 
 /// Rows that are read together.
 const LANES: usize = 4;

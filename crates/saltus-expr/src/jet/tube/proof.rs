@@ -136,9 +136,8 @@ pub(super) struct Proof {
 impl Proof {
     pub fn new(flow: &Flow, is_wide: bool) -> Proof {
         let Flow { tape, states, watched, .. } = flow;
-        let mut rows = vec![Bound::point(0.0); tape.degrees.len()];
-        tape.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
         Proof {
+            rows: tape.bounds(),
             limits: Limits::new(is_wide),
             is_made: false,
             has_met: false,
@@ -151,7 +150,6 @@ impl Proof {
             obstacles: Vec::new(),
             #[cfg(test)]
             makes: 0,
-            rows,
         }
     }
 

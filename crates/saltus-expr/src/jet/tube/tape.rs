@@ -4,6 +4,7 @@
 //! is the row it comes from, so nothing is copied between blocks. What the derivatives need is the
 //! *core*; what a watched slot needs beyond it is its *cone*, and can be left until it is asked for.
 
+use super::bound::Bound;
 use crate::graph::Table;
 use crate::jet::recurrence::Rule;
 use crate::jet::{Degree, JetNode, Jets, Lowered, Place, RowPlace, Schedule};
@@ -27,7 +28,7 @@ pub(super) struct Tape {
     /// True for rows with a coefficient of order 0.
     pub starts: Vec<bool>,
     pub tables: Vec<Arc<Table>>,
-    pub constants: Vec<(Reg, f64)>,
+    constants: Vec<(Reg, f64)>,
     /// Where the coefficients of each row are, as far as they are kept.
     pub places: Vec<Option<RowPlace>>,
     /// For each row one whose coefficients have the same magnitudes from order 1 on, or itself.
@@ -139,6 +140,13 @@ impl Tape {
             _ => return None,
         };
         Some(self.twins[of.index()])
+    }
+
+    /// What is known of all rows before anything is computed: constants alone.
+    pub fn bounds(&self) -> Vec<Bound> {
+        let mut rows = vec![Bound::point(0.0); self.degrees.len()];
+        self.constants.iter().for_each(|&(row, value)| rows[row.index()] = Bound::point(value));
+        rows
     }
 
     /// The rule of a row, if it is computed.
