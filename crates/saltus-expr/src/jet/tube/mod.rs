@@ -158,10 +158,15 @@ impl Tube {
         }
     }
 
-    /// The coefficients come from other jets of the same plan from now on.
+    /// The coefficients come from other jets of the same plan from now on, which may keep other rows: what
+    /// was proved from the former ones is forgotten.
     pub fn rebind(&mut self, plan: &FlowPlan, jets: &(impl Jets + ?Sized)) {
-        self.flow.tape.places = Tape::new(plan, jets, &[]).places;
-        self.profiles.find_neighbours(&self.flow.tape.places);
+        let flow = &mut self.flow;
+        flow.tape.places = Tape::new(plan, jets, &[]).places;
+        let places = &flow.tape.places;
+        self.profiles = Profiles::new(flow.tape.degrees.len(), jets.order(), &flow.states, places);
+        (self.wide, self.tight) = (Proof::new(flow, true), Proof::new(flow, false));
+        self.restart();
     }
 
     /// Forgets earlier steps.

@@ -194,7 +194,7 @@ impl Profiles {
     }
 
     /// Finds out which coefficients are neighbours. Behind the states there are zeros up to whole groups.
-    pub fn find_neighbours(&mut self, places: &[Option<RowPlace>]) {
+    fn find_neighbours(&mut self, places: &[Option<RowPlace>]) {
         for (group, neighbours) in self.neighbours.iter_mut().enumerate() {
             *neighbours = self.rows.get(group * LANES..(group + 1) * LANES).and_then(|rows| {
                 let first = places[rows[0].0 as usize]?.others;
