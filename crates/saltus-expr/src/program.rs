@@ -244,13 +244,14 @@ impl Builder {
                 registers.insert(e, Reg(variables.len() as u32 + position));
             }
         }
+        let operations = order.len() - registers.len();
         let program = Program {
             inputs: variables.len() as u32,
             constants,
             tables: Vec::new(),
-            ops: Vec::new(),
+            ops: Vec::with_capacity(operations),
             outputs: Vec::new(),
-            origins: Vec::new(),
+            origins: Vec::with_capacity(operations),
             jets: JetCache::default(),
         };
         Builder { program, variables, registers, tables: QuickMap::default() }

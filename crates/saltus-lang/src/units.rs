@@ -6,36 +6,38 @@
 
 use std::fmt;
 
-/// An exponent: a fraction in lowest terms with a positive denominator.
+/// An exponent: a fraction in lowest terms with a positive denominator. Every value of a model
+/// carries seven of them, so they are small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Ratio {
-    numerator: i64,
-    denominator: i64,
+    numerator: i16,
+    denominator: i16,
 }
 
 impl Ratio {
     const ZERO: Ratio = Ratio { numerator: 0, denominator: 1 };
-    /// Exponents beyond this are nonsense; refusing them keeps the arithmetic from overflowing.
-    const LARGEST: i64 = 1_000_000;
 
+    /// `None` for exponents beyond what is kept, which are nonsense.
     fn new(numerator: i64, denominator: i64) -> Option<Ratio> {
         let divisor = gcd(numerator.unsigned_abs(), denominator.unsigned_abs()) as i64;
-        let sign = if denominator < 0 { -1 } else { 1 };
-        let reduced = Ratio {
-            numerator: sign * numerator / divisor.max(1),
-            denominator: sign * denominator / divisor.max(1),
-        };
-        let small = reduced.numerator.abs() <= Self::LARGEST && reduced.denominator <= Self::LARGEST;
-        (small && reduced.denominator > 0).then_some(reduced)
+        let scale = divisor.max(1) * if denominator < 0 { -1 } else { 1 };
+        let [numerator, denominator] = [numerator, denominator].map(|part| i16::try_from(part / scale).ok());
+        let reduced = Ratio { numerator: numerator?, denominator: denominator? };
+        (reduced.denominator > 0).then_some(reduced)
+    }
+
+    fn parts(self) -> [i64; 2] {
+        [self.numerator.into(), self.denominator.into()]
     }
 
     fn plus(self, other: Ratio) -> Option<Ratio> {
-        let numerator = self.numerator * other.denominator + other.numerator * self.denominator;
-        Ratio::new(numerator, self.denominator * other.denominator)
+        let ([a, b], [c, d]) = (self.parts(), other.parts());
+        Ratio::new(a * d + c * b, b * d)
     }
 
     fn times(self, other: Ratio) -> Option<Ratio> {
-        Ratio::new(self.numerator * other.numerator, self.denominator * other.denominator)
+        let ([a, b], [c, d]) = (self.parts(), other.parts());
+        Ratio::new(a * c, b * d)
     }
 }
 
@@ -58,7 +60,7 @@ impl Dimension {
         Dimension::of([0, 0, 1, 0, 0, 0, 0])
     }
 
-    fn of(exponents: [i64; 7]) -> Dimension {
+    fn of(exponents: [i16; 7]) -> Dimension {
         Dimension(exponents.map(|numerator| Ratio { numerator, denominator: 1 }))
     }
 
@@ -121,7 +123,7 @@ impl fmt::Display for Dimension {
 
 /// Coherent units: name and exponents of kg, m, s, A, K, mol, cd. The first of each dimension is
 /// the one shown.
-const COHERENT: &[(&str, [i64; 7])] = &[
+const COHERENT: &[(&str, [i16; 7])] = &[
     ("1", [0, 0, 0, 0, 0, 0, 0]),
     ("rad", [0, 0, 0, 0, 0, 0, 0]),
     ("sr", [0, 0, 0, 0, 0, 0, 0]),
@@ -149,7 +151,7 @@ const COHERENT: &[(&str, [i64; 7])] = &[
 ];
 
 /// Units with a factor of their own: name, factor, exponents, whether prefixes may stand before.
-const SCALED: &[(&str, f64, [i64; 7], bool)] = &[
+const SCALED: &[(&str, f64, [i16; 7], bool)] = &[
     ("g", 1e-3, [1, 0, 0, 0, 0, 0, 0], true),
     ("t", 1e3, [1, 0, 0, 0, 0, 0, 0], false),
     ("l", 1e-3, [0, 3, 0, 0, 0, 0, 0], true),
@@ -419,14 +421,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shown_dimension_reads_back(exponents in prop::array::uniform7(-4i64..5)) {
+        fn shown_dimension_reads_back(exponents in prop::array::uniform7(-4i16..5)) {
             let dimension = Dimension::of(exponents);
             let read = parse(&dimension.to_string());
             prop_assert_eq!(read.map(|u| u.dimension), Ok(dimension));
         }
 
         #[test]
-        fn power_and_root_cancel(exponents in prop::array::uniform7(-4i64..5), n in 1i64..6) {
+        fn power_and_root_cancel(exponents in prop::array::uniform7(-4i16..5), n in 1i64..6) {
             let dimension = Dimension::of(exponents);
             prop_assert_eq!(dimension.power(n, 1).and_then(|d| d.power(1, n)), Some(dimension));
         }

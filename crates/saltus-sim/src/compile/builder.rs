@@ -259,7 +259,7 @@ impl<'s> Builder<'s> {
         for group in groups.values() {
             let singles: Vec<PlanBlock> =
                 group.iter().map(|&(slot, rhs)| self.unit(&[(slot, rhs)])).collect();
-            code.flow.extend(self.grouped(group));
+            code.flow.extend(if group.len() == 1 { singles.clone() } else { self.grouped(group) });
             code.split.extend(singles);
         }
     }
