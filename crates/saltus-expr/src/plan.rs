@@ -197,6 +197,21 @@ enum Source {
 }
 
 impl PlanBlock {
+    /// True if numbers are multiplied that depend on inputs which move.
+    pub fn multiplies(&self, moves: impl Fn(u32) -> bool) -> bool {
+        let mut registers: Vec<bool> = self.inputs.iter().map(|&slot| moves(slot)).collect();
+        registers.resize(self.program.first_op(), false);
+        for &op in self.program.ops() {
+            let moving = op.operands().filter(|r| registers[r.index()]).count();
+            match op {
+                Op::Binary(Binary::Mul, ..) if moving == 2 => return true,
+                Op::Powi(..) if moving > 0 => return true,
+                _ => registers.push(moving > 0),
+            }
+        }
+        false
+    }
+
     /// Evaluates the block at one point.
     pub fn eval(&self, env: &mut [f64], scratch: &mut Vec<f64>) {
         if scratch.len() < self.program.registers() {

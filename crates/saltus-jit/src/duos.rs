@@ -5,7 +5,7 @@
 //! later of both coefficients is made; a factor that both share is one number twice.
 
 use crate::arena::Arena;
-use crate::fused::Fused;
+use crate::fused::{Fused, Part};
 use saltus_expr::Reg;
 use saltus_expr::jet::Degree;
 
@@ -35,12 +35,12 @@ pub(crate) struct Duos {
 }
 
 impl Duos {
-    /// Takes convolutions of rows without degree bound two by two, first those that share a factor, and
+    /// Takes convolutions of a part without degree bound two by two, first those that share a factor, and
     /// gives their packs room.
-    pub fn find(fused: &Fused, arena: &mut Arena) -> Duos {
+    pub fn find(fused: &Fused, part: &Part, arena: &mut Arena) -> Duos {
         let endless = |row: Reg| fused.rows.degrees[row.index()] == Degree::UNBOUNDED;
         let (mut products, mut squares) = (Vec::new(), Vec::new());
-        for (row, node) in fused.nodes() {
+        for (row, node) in fused.nodes_of(part) {
             products.extend(node.rule.products(row).filter(|&(a, b)| endless(a) && endless(b)));
             squares.extend(node.rule.square(row).filter(|&a| endless(a)).map(|a| (a, a)));
         }
@@ -117,7 +117,7 @@ mod tests {
         let fused = Fused::new(&plan).expect("well formed");
         let mut arena = Arena::new(&plan, &fused, 8, &vec![true; fused.rows.rows()]);
         let before = arena.size;
-        let found = Duos::find(&fused, &mut arena);
+        let found = Duos::find(&fused, &fused.parts[0], &mut arena);
         let [x, y, z] = [0, 1, 2].map(|i| fused.state(i));
         let factors: Vec<_> = found.duos.iter().map(|duo| (duo.factors, duo.squares)).collect();
         assert_eq!(factors, [([(y, x), (y, z)], false), ([(x, x), (y, y)], true)]);

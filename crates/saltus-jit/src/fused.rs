@@ -12,6 +12,7 @@ use saltus_expr::jet::{Degree, JetNode, LockRule, Lowered, Schedule};
 use saltus_expr::{FlowPlan, Op, Reg};
 use std::cell::Cell;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The joined rows of a plan.
@@ -31,6 +32,16 @@ pub(crate) struct Fused {
     /// True for rows made of literals and constant slots alone. (A locked row, like the sign of a
     /// state, is of degree 0 too, but is another number at every point.)
     pub unchanging: Vec<bool>,
+    /// What is computed first, and what is left for later.
+    pub parts: [Part; 2],
+}
+
+/// Nodes and locks that are computed together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    /// Rows of the nodes.
+    pub rows: Range<usize>,
+    pub locks: Range<usize>,
 }
 
 /// The row of time.
@@ -38,10 +49,18 @@ pub(crate) const TIME: Reg = Reg(0);
 
 impl Fused {
     pub fn new(plan: &FlowPlan) -> Result<Fused, JitError> {
+        Fused::in_two_parts(plan, plan.blocks.len())
+    }
+
+    /// Joins the rows of a plan of which the blocks from a position on are left for later.
+    pub fn in_two_parts(plan: &FlowPlan, late_block: usize) -> Result<Fused, JitError> {
         plan.check()?;
         let schedule = Schedule::new(plan);
         let mut joining = Joining::new(plan, &schedule);
-        for (block, scheduled) in plan.blocks.iter().zip(&schedule.blocks) {
+        for (position, (block, scheduled)) in plan.blocks.iter().zip(&schedule.blocks).enumerate() {
+            if position == late_block {
+                joining.fused.end_part(0);
+            }
             let inputs: Vec<Reg> = block.inputs.iter().map(|&slot| joining.row(slot)).collect();
             let rows = joining.append(&scheduled.lowered, &inputs);
             for (&slot, output) in block.outputs.iter().zip(&scheduled.lowered.outputs) {
@@ -51,8 +70,19 @@ impl Fused {
         }
         let derivatives = plan.states.iter().map(|&(_, slot)| joining.row(slot)).collect();
         joining.fused.derivatives = derivatives;
+        joining.fused.end_part(usize::from(late_block < plan.blocks.len()));
         joining.fused.find_unchanging();
         Ok(joining.fused)
+    }
+
+    /// All rows there are belong to a part or to those before.
+    fn end_part(&mut self, part: usize) {
+        let (rows, locks) = (self.rows.rows(), self.rows.locks.len());
+        let (first_row, first_lock) = match part {
+            0 => (self.rows.first_node(), 0),
+            _ => (self.parts[part - 1].rows.end, self.parts[part - 1].locks.end),
+        };
+        self.parts[part] = Part { rows: first_row..rows, locks: first_lock..locks };
     }
 
     fn find_unchanging(&mut self) {
@@ -77,6 +107,28 @@ impl Fused {
     /// True if a row is that of a state.
     pub fn is_state(&self, row: Reg) -> bool {
         (1..=self.states).contains(&row.index())
+    }
+
+    /// The nodes of a part with their rows.
+    pub fn nodes_of(&self, part: &Part) -> impl Iterator<Item = (Reg, JetNode)> {
+        let first = self.rows.first_node();
+        part.rows.clone().map(move |row| (Reg(row as u32), self.rows.nodes[row - first]))
+    }
+
+    /// The rows that a part reads but does not compute.
+    pub fn arguments_of(&self, part: &Part) -> Vec<Reg> {
+        let mut arguments = Vec::new();
+        let mut see = |row: Reg| {
+            arguments.push(row);
+            row
+        };
+        for (_, node) in self.nodes_of(part) {
+            node.rule.map(&mut see, |lock| lock);
+        }
+        arguments.retain(|row| !part.rows.contains(&row.index()));
+        arguments.sort_unstable();
+        arguments.dedup();
+        arguments
     }
 
     /// The nodes with their rows.
@@ -145,6 +197,7 @@ impl Joining {
             derivatives: Vec::new(),
             block_rows: Vec::new(),
             unchanging: Vec::new(),
+            parts: Default::default(),
         };
         Joining { fused, literals, locks: QuickMap::default(), groups: QuickMap::default() }
     }

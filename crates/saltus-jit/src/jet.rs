@@ -36,7 +36,8 @@ type Unrolled = unsafe extern "C" fn(*mut f64);
 type Body = unsafe extern "C" fn(*mut f64, usize);
 
 enum Steps {
-    Unrolled(Unrolled),
+    /// All at once, or in two parts.
+    Unrolled(Unrolled, Option<Unrolled>),
     Split(Box<SplitSteps>),
 }
 
@@ -100,7 +101,17 @@ pub struct NativeJet {
 impl NativeJet {
     /// Compiles the jets of a plan up to an order, in the form that suits its size.
     pub fn compile(plan: &FlowPlan, order: usize) -> Result<NativeJet, JitError> {
-        let fused = Fused::new(plan)?;
+        NativeJet::compile_in_two_parts(plan, plan.blocks.len(), order)
+    }
+
+    /// The same, where the blocks from a position on are left for later; see [`Jets::run_late`]. No
+    /// state may have its derivative from them. The split form computes all at once.
+    pub fn compile_in_two_parts(
+        plan: &FlowPlan,
+        late_block: usize,
+        order: usize,
+    ) -> Result<NativeJet, JitError> {
+        let fused = Fused::in_two_parts(plan, late_block)?;
         let is_small = unrolled_size(&fused, order, BEST_UNROLLED) <= BEST_UNROLLED;
         let form = if is_small { Form::Unrolled } else { Form::Split };
         NativeJet::assemble(plan, fused, order, form, Effort::Plain)
@@ -132,16 +143,24 @@ impl NativeJet {
                     return Err(JitError::TooLarge { bytes, limit });
                 }
                 let mut arena = Arena::new(plan, &fused, order, &unrolled::kept_rows(&fused));
-                let packed = unrolled::Packed::place(&fused, &mut arena);
+                let packed =
+                    [0, 1].map(|part| unrolled::Packed::place(&fused, &fused.parts[part], &mut arena));
                 arena.place_slots(&fused);
                 addressable(arena.size)?;
-                let function = assembler.function(&[pointer_type()], |ins, parameters| {
-                    unrolled::emit(ins, parameters[0], &fused, &arena, &packed)
-                })?;
+                let mut function = |part: usize| {
+                    assembler.function(&[pointer_type()], |ins, parameters| {
+                        unrolled::emit(ins, parameters[0], &fused, part, &arena, &packed[part])
+                    })
+                };
+                let first = function(0)?;
+                let late = if fused.parts[1].rows.is_empty() { None } else { Some(function(1)?) };
                 let code = assembler.finish()?;
-                // SAFETY: the function was assembled with exactly this signature.
-                let function = unsafe { std::mem::transmute::<*const u8, Unrolled>(code.address(function)) };
-                (Memory::of(&arena, &fused, &[]), code, Steps::Unrolled(function))
+                let address = |function| {
+                    // SAFETY: the functions were assembled with exactly this signature.
+                    unsafe { std::mem::transmute::<*const u8, Unrolled>(code.address(function)) }
+                };
+                let steps = Steps::Unrolled(address(first), late.map(address));
+                (Memory::of(&arena, &fused, &[]), code, steps)
             }
             Form::Split => {
                 let split = Split::new(plan, &fused, order)?;
@@ -194,7 +213,7 @@ impl NativeJet {
     /// How the code is built.
     pub fn form(&self) -> Form {
         match self.shared.steps {
-            Steps::Unrolled(_) => Form::Unrolled,
+            Steps::Unrolled(..) => Form::Unrolled,
             Steps::Split(_) => Form::Split,
         }
     }
@@ -291,7 +310,7 @@ impl Jets for NativeJet {
         let memory = &mut self.memory[..];
         match &self.shared.steps {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
-            Steps::Unrolled(function) => unsafe { function(memory.as_mut_ptr()) },
+            Steps::Unrolled(function, _) => unsafe { function(memory.as_mut_ptr()) },
             Steps::Split(steps) => {
                 let SplitSteps { split, kernels, constants, start, orders } = &**steps;
                 if !std::mem::replace(&mut self.prepared, true) {
@@ -316,6 +335,13 @@ impl Jets for NativeJet {
                     unsafe { body(memory.as_mut_ptr(), k) }
                 }
             }
+        }
+    }
+
+    fn run_late(&mut self) {
+        if let Steps::Unrolled(_, Some(late)) = self.shared.steps {
+            // SAFETY: the memory is an arena of this code; every index in the code lies in it.
+            unsafe { late(self.memory.as_mut_ptr()) }
         }
     }
 

@@ -1,4 +1,4 @@
-//! Unrolled jets: all orders of all rows in one straight-line function.
+//! Unrolled jets: all orders of all rows of a part in one straight-line function.
 //!
 //! Old terms of convolutions are summed two by two; see [`duos`](crate::duos). What is left alone has
 //! its middle sums run on pairs, (a_j, a_(j+1)) times (b_m, b_(m-1)), so that the lanes are the two
@@ -11,7 +11,7 @@ use crate::JitError;
 use crate::arena::{Arena, Home};
 use crate::duos::{Duo, Duos};
 use crate::emit::{Emitter, byte_offset, unaligned};
-use crate::fused::{Fused, TIME};
+use crate::fused::{Fused, Part, TIME};
 use crate::rows::{self, Rows};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -23,14 +23,18 @@ use std::ops::RangeInclusive;
 /// Sums of fewer pairs than this are made of scalars.
 const LEAST_PAIRS: usize = 2;
 
-/// The rows whose older coefficients are read: factors of convolutions with old terms.
+/// The rows whose coefficients are read from memory: factors of convolutions with old terms, and what
+/// the second part takes from the first.
 pub(crate) fn kept_rows(fused: &Fused) -> Vec<bool> {
     let moves = |row: Reg| fused.rows.degrees[row.index()].reaches(1);
     let mut kept = vec![false; fused.rows.rows()];
-    for (a, b, _) in convolutions(fused).filter(|&(a, b, _)| moves(a) && moves(b)) {
-        kept[a.index()] = true;
-        kept[b.index()] = true;
+    for (a, b, _) in fused.parts.iter().flat_map(|part| convolutions(fused, part)) {
+        if moves(a) && moves(b) {
+            kept[a.index()] = true;
+            kept[b.index()] = true;
+        }
     }
+    fused.arguments_of(&fused.parts[1]).iter().for_each(|row| kept[row.index()] = true);
     kept
 }
 
@@ -41,10 +45,10 @@ pub(crate) struct Packed {
 }
 
 impl Packed {
-    /// Gives all factors of convolutions room.
-    pub fn place(fused: &Fused, arena: &mut Arena) -> Packed {
-        let duos = Duos::find(fused, arena);
-        let pairs = Pairs::place(fused, &duos, arena);
+    /// Gives all factors of convolutions of a part room.
+    pub fn place(fused: &Fused, part: &Part, arena: &mut Arena) -> Packed {
+        let duos = Duos::find(fused, part, arena);
+        let pairs = Pairs::place(fused, part, &duos, arena);
         Packed { duos, pairs }
     }
 }
@@ -58,12 +62,12 @@ struct Pairs {
 
 impl Pairs {
     /// Gives the factors of convolutions that are alone room for their pairs.
-    fn place(fused: &Fused, duos: &Duos, arena: &mut Arena) -> Pairs {
+    fn place(fused: &Fused, part: &Part, duos: &Duos, arena: &mut Arena) -> Pairs {
         let rows = fused.rows.rows();
         let (mut forward, mut backward) = (vec![None; rows], vec![None; rows]);
         let order = arena.layout.order;
         arena.size = arena.size.next_multiple_of(2);
-        for (a, b, square) in convolutions(fused) {
+        for (a, b, square) in convolutions(fused, part) {
             let endless = [a, b].iter().all(|row| fused.rows.degrees[row.index()] == Degree::UNBOUNDED);
             if endless && duos.lane_of((a, b), square).is_none() {
                 forward[a.index()].get_or_insert_with(|| arena.take(order.next_multiple_of(2)));
@@ -74,26 +78,30 @@ impl Pairs {
     }
 }
 
-/// The factors of all convolutions, and whether it is a square.
-fn convolutions(fused: &Fused) -> impl Iterator<Item = (Reg, Reg, bool)> {
-    fused.nodes().flat_map(|(row, node)| {
+/// The factors of all convolutions of a part, and whether it is a square.
+fn convolutions(fused: &Fused, part: &Part) -> impl Iterator<Item = (Reg, Reg, bool)> {
+    fused.nodes_of(part).flat_map(|(row, node)| {
         let square = node.rule.square(row).map(|a| (a, a, true));
         node.rule.products(row).map(|(a, b)| (a, b, false)).chain(square)
     })
 }
 
-/// Emits the function; its parameter is the arena.
+/// Emits the function of the first or the second part; its parameter is the arena. The first also
+/// integrates the states, the second finds the coefficients it reads in memory.
 pub(crate) fn emit(
     ins: &mut FunctionBuilder,
     memory: Value,
     fused: &Fused,
+    part: usize,
     arena: &Arena,
     packed: &Packed,
 ) -> Result<(), JitError> {
+    let arguments = if part == 0 { Vec::new() } else { fused.arguments_of(&fused.parts[part]) };
     let mut unrolled = Unrolled {
         emitter: Emitter::new(ins, &fused.rows.tables),
         memory,
         fused,
+        part: &fused.parts[part],
         arena,
         k: 0,
         now: vec![None; fused.rows.rows()],
@@ -113,7 +121,11 @@ pub(crate) fn emit(
         std::mem::swap(&mut unrolled.packs_now, &mut unrolled.packs_last);
         unrolled.packs_now.fill(None);
         unrolled.old_terms.fill(None);
-        unrolled.integrate();
+        if part == 0 {
+            unrolled.integrate();
+        } else {
+            unrolled.read(&arguments);
+        }
         unrolled.advance_nodes();
     }
     Ok(())
@@ -123,6 +135,7 @@ struct Unrolled<'a, 'f> {
     emitter: Emitter<'a, 'f>,
     memory: Value,
     fused: &'a Fused,
+    part: &'a Part,
     arena: &'a Arena,
     k: usize,
     /// Coefficients of the present order.
@@ -146,11 +159,16 @@ struct Unrolled<'a, 'f> {
 impl<'a, 'f> Unrolled<'a, 'f> {
     /// Holds a new coefficient and stores it.
     fn keep(&mut self, row: Reg, value: Value) {
-        self.now[row.index()] = Some(value);
         let home = self.arena.homes[row.index()];
         if home.stride > 0 || self.k == 0 {
             self.emitter.store(value, self.memory, home.base + self.k * home.stride);
         }
+        self.hold_packed(row, value);
+    }
+
+    /// Holds a coefficient and packs it.
+    fn hold_packed(&mut self, row: Reg, value: Value) {
+        self.now[row.index()] = Some(value);
         if self.k > 0 {
             self.keep_packs(row);
             self.keep_pairs(row, value);
@@ -216,7 +234,7 @@ impl<'a, 'f> Unrolled<'a, 'f> {
     }
 
     fn start(&mut self) {
-        for (row, node) in self.fused.nodes() {
+        for (row, node) in self.fused.nodes_of(self.part) {
             let Some(op) = node.start else { continue };
             for operand in op.operands() {
                 self.hold(operand);
@@ -225,7 +243,8 @@ impl<'a, 'f> Unrolled<'a, 'f> {
             let value = self.emitter.operation(op, |r| now[r.index()].expect("held above"));
             self.keep(row, value);
         }
-        for (i, &rule) in self.fused.rows.locks.iter().enumerate() {
+        for i in self.part.locks.clone() {
+            let rule = self.fused.rows.locks[i];
             for operand in rule.operands() {
                 self.hold(operand);
             }
@@ -260,8 +279,18 @@ impl<'a, 'f> Unrolled<'a, 'f> {
         }
     }
 
+    /// Coefficients of the present order that are in memory.
+    fn read(&mut self, rows: &[Reg]) {
+        for &row in rows {
+            if self.degree(row).reaches(self.k) {
+                let value = self.load(self.arena.homes[row.index()], self.k);
+                self.hold_packed(row, value);
+            }
+        }
+    }
+
     fn advance_nodes(&mut self) {
-        for (row, node) in self.fused.nodes() {
+        for (row, node) in self.fused.nodes_of(self.part) {
             if self.degree(row).reaches(self.k) {
                 let value = rows::advance(self, row, node.rule);
                 self.keep(row, value);

@@ -225,22 +225,62 @@ fn assert_same_jets(plan: &FlowPlan, known: usize, random: &mut Random, order: u
             let h = random.pick(&[1.0, 0.1, -0.25]);
             machine.run(&env, h);
             native.run(&env, h);
-            for slot in 0..plan.slots as u32 {
-                assert_eq!(machine.degree(slot), native.degree(slot), "seed {seed}, slot {slot}");
-                for k in 0..=order {
-                    let (x, y) = (machine.coefficient(slot, k), native.coefficient(slot, k));
-                    assert_eq!(bits(x), bits(y), "seed {seed} {form:?} slot {slot} order {k}: {x} {y}");
-                }
-            }
-            for k in 0..=order {
-                let pairs = machine.states().order(k).iter().zip(native.states().order(k));
-                assert!(pairs.into_iter().all(|(x, y)| bits(*x) == bits(*y)), "seed {seed} order {k}");
-            }
+            assert_same_coefficients(plan, &machine, &native, &format!("seed {seed} {form:?}"));
             assert_same_rows(plan, &machine, &native, &format!("seed {seed} {form:?}"));
             compared += 1;
         }
     }
     compared
+}
+
+fn assert_same_coefficients(plan: &FlowPlan, machine: &JetMachine, other: &impl Jets, what: &str) {
+    for slot in 0..plan.slots as u32 {
+        assert_eq!(machine.degree(slot), other.degree(slot), "{what}, slot {slot}");
+        for k in 0..=machine.order() {
+            let (x, y) = (machine.coefficient(slot, k), other.coefficient(slot, k));
+            assert_eq!(bits(x), bits(y), "{what} slot {slot} order {k}: {x} {y}");
+        }
+    }
+    for k in 0..=machine.order() {
+        let pairs = machine.states().order(k).iter().zip(other.states().order(k));
+        assert!(pairs.into_iter().all(|(x, y)| bits(*x) == bits(*y)), "{what} order {k}");
+    }
+}
+
+/// Both evaluators in two parts against the machine that computes all at once.
+#[test]
+fn random_plans_in_two_parts() {
+    cases("parts", |random, seed| {
+        let (plan, known) = random_plan(random);
+        let order = random.below(14);
+        let makes_derivative = |block: &PlanBlock| {
+            block.outputs.iter().any(|slot| plan.states.iter().any(|(_, derivative)| derivative == slot))
+        };
+        let least = plan.blocks.iter().rposition(makes_derivative).map_or(0, |last| last + 1);
+        let late = least + random.below(plan.blocks.len() - least + 1);
+        let mut whole = JetMachine::new(&plan, order);
+        let mut machine = JetMachine::in_two_parts(&plan, late, order);
+        let mut native = NativeJet::compile_in_two_parts(&plan, late, order).expect("plans compile");
+        for _ in 0..3 {
+            let mut env = vec![0.0; plan.slots];
+            env[..known].iter_mut().for_each(|x| *x = random.number());
+            whole.run(&env, 0.5);
+            machine.run(&env, 0.5);
+            native.run(&env, 0.5);
+            for k in 0..=order {
+                let states = whole.states().order(k);
+                for other in [machine.states(), native.states()] {
+                    let same = states.iter().zip(other.order(k)).all(|(x, y)| bits(*x) == bits(*y));
+                    assert!(same, "seed {seed} order {k}");
+                }
+            }
+            machine.run_late();
+            native.run_late();
+            assert_same_coefficients(&plan, &whole, &machine, &format!("seed {seed} machine"));
+            assert_same_coefficients(&plan, &whole, &native, &format!("seed {seed} native"));
+            assert_same_rows(&plan, &whole, &native, &format!("seed {seed} native"));
+        }
+    });
 }
 
 /// Rows whose coefficients native code keeps are those of the machine, and the factors of products of

@@ -2,8 +2,10 @@
 //!
 //! A combination selects and orders code that exists already; entering a new one compiles nothing.
 
+use crate::clearing::Clearing;
 use crate::compile::{AtomId, Code, Effect, Formula, Signs, SwitchKind, When};
 use crate::composer::Composer;
+use crate::crowd::FEW;
 use crate::error::SimError;
 use crate::guards::sign_of;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
@@ -99,6 +101,10 @@ pub(crate) struct Combination {
     pub guards: Vec<u32>,
     /// The active atoms of the plan.
     pub eager: Vec<u32>,
+    /// The atoms of the plan that are computed late, when they are asked for.
+    pub clearing: Clearing,
+    /// True if they are computed, or there are none.
+    is_complete: bool,
     /// True if nothing but actions reads what the plan computes.
     pub serves_actions_alone: bool,
     /// Jets computed with this combination.
@@ -148,9 +154,14 @@ impl Combinations {
         &mut self.list[index]
     }
 
-    /// A new run begins: what provers remember of the last one must not change it.
-    pub fn restart_provers(&mut self) {
-        self.list.iter_mut().filter_map(|c| c.prover.as_mut()).for_each(|prover| prover.restart());
+    /// A new run begins: what is remembered of the last one must not change it.
+    pub fn restart(&mut self) {
+        for combination in &mut self.list {
+            combination.clearing.close();
+            if let Some(prover) = &mut combination.prover {
+                prover.restart();
+            }
+        }
     }
 
     /// The combination of the given modes (one for each automaton, active or not).
@@ -223,9 +234,9 @@ fn assemble(
     units.extend(guards.iter().map(|&g| code.guard_units[g as usize].clone()));
     let whole = FlowPlan { blocks: units, states, time_slot: 0, slots: code.slots };
     whole.check().map_err(|fault| SimError::Internal(fault.to_string()))?;
-    let (plan, crowd) = set_crowd_apart(code, blocks, &whole, flow_units);
+    let Apart { plan, late_block, crowd } = set_apart(code, blocks, &whole, flow_units);
     let operations = plan.blocks.iter().map(|b| b.program.ops().len() as u64).sum::<u64>();
-    let machine = JetMachine::new(&plan, order);
+    let machine = JetMachine::in_two_parts(&plan, late_block, order);
     let bank = (!crowd.is_empty()).then(|| Bank::new(&crowd, order, |slot| machine.degree(slot)));
     let jets = Box::new(machine);
     let mut combination = Combination {
@@ -260,6 +271,8 @@ fn assemble(
         banked: Vec::new(),
         guards: Vec::new(),
         eager: Vec::new(),
+        clearing: Clearing::default(),
+        is_complete: false,
         serves_actions_alone: false,
         composer: None,
         prover: None,
@@ -270,20 +283,24 @@ fn assemble(
     };
     combination.collect(code);
     combination.bound_degrees(code, order);
+    combination.clearing = Clearing::new(&combination.plan, late_block, &combination.atom_slots);
+    debug_assert!(combination.clearing.units() == 0 || combination.atoms.len() <= FEW);
     combination.grow_tree(system, code, walk);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
 }
 
-/// Sets the guards of a crowd apart from a plan whose units from `flow_units` on are guards: those
-/// that are polynomials of states and time, so that they do not bound the step, and that nothing
-/// reads but the formulas of events.
-fn set_crowd_apart(
-    code: &Code,
-    blocks: &[u32],
-    whole: &FlowPlan,
-    flow_units: usize,
-) -> (FlowPlan, Vec<PlanBlock>) {
+/// A plan without the guards of a crowd, and with those of few at its end that are left for later.
+struct Apart {
+    plan: FlowPlan,
+    late_block: usize,
+    crowd: Vec<PlanBlock>,
+}
+
+/// Sets guards apart from a plan whose units from `flow_units` on are guards: those that are
+/// polynomials of states and time, so that they do not bound the step, and that nothing reads but the
+/// formulas of events.
+fn set_apart(code: &Code, blocks: &[u32], whole: &FlowPlan, flow_units: usize) -> Apart {
     let polynomial = whole.polynomials();
     let mut is_apart = polynomial;
     let mut keep = |atom: AtomId| is_apart[code.atoms[atom.index()].slot as usize] = false;
@@ -297,12 +314,26 @@ fn set_crowd_apart(
         }
     }
     let (flow, guards) = whole.blocks.split_at(flow_units);
-    let (crowd, eager): (Vec<_>, Vec<_>) =
+    let (apart, eager): (Vec<_>, Vec<_>) =
         guards.iter().cloned().partition(|unit| unit.outputs.iter().all(|&s| is_apart[s as usize]));
-    if crowd.iter().map(|unit| unit.outputs.len()).sum::<usize>() < CROWD {
-        return (whole.clone(), Vec::new());
+    let atoms = |units: &[PlanBlock]| units.iter().map(|unit| unit.outputs.len()).sum::<usize>();
+    let plan = |blocks: Vec<PlanBlock>| FlowPlan { blocks, ..whole.clone() };
+    if atoms(&apart) >= CROWD {
+        let blocks: Vec<_> = flow.iter().cloned().chain(eager).collect();
+        return Apart { late_block: blocks.len(), plan: plan(blocks), crowd: apart };
     }
-    (FlowPlan { blocks: flow.iter().cloned().chain(eager).collect(), ..whole.clone() }, crowd)
+    if atoms(guards) > FEW {
+        return Apart { late_block: whole.blocks.len(), plan: whole.clone(), crowd: Vec::new() };
+    }
+    let mut is_written = vec![false; whole.slots];
+    flow.iter().flat_map(|unit| &unit.outputs).for_each(|&s| is_written[s as usize] = true);
+    let moves = |slot: u32| slot == whole.time_slot || whole.states.iter().any(|&(x, _)| x == slot);
+    let (late, at_once): (Vec<_>, Vec<_>) =
+        apart.into_iter().partition(|unit| Clearing::suits(unit, moves, &is_written));
+    let mut blocks: Vec<_> = flow.iter().cloned().chain(eager).chain(at_once).collect();
+    let late_block = blocks.len();
+    blocks.extend(late);
+    Apart { plan: plan(blocks), late_block, crowd: Vec::new() }
 }
 
 /// Orders units so that each comes after those whose outputs it reads; the slot of a signal in a
@@ -397,7 +428,8 @@ impl Combination {
     #[cfg(feature = "native")]
     pub fn go_native(&mut self, order: usize) -> bool {
         self.settled = true;
-        match saltus_jit::NativeJet::compile(&self.plan, order) {
+        let late_block = self.plan.blocks.len() - self.clearing.units();
+        match saltus_jit::NativeJet::compile_in_two_parts(&self.plan, late_block, order) {
             Ok(native) => {
                 self.jets = Box::new(native);
                 if let Some(prover) = &mut self.prover {
@@ -499,8 +531,31 @@ impl Combination {
         }
     }
 
-    /// Composes atoms up to an order, as far as they belong to a crowd, and no others.
+    /// Computes the jets at a point, without what is left for later.
+    pub fn run_jets(&mut self, env: &[f64], scale: f64) {
+        self.jets.run(env, scale);
+        self.is_complete = self.clearing.units() == 0;
+    }
+
+    /// Computes what was left for later.
+    pub fn complete(&mut self) {
+        if !self.is_complete {
+            self.jets.run_late();
+            self.is_complete = true;
+        }
+    }
+
+    /// True if the coefficients of an active atom are there.
+    pub fn is_composed(&self, p: usize) -> bool {
+        match self.in_bank(p) {
+            Some((bank, function)) => bank.is_chosen(function),
+            None => self.is_complete || !self.clearing.has(p),
+        }
+    }
+
+    /// Composes atoms up to an order, as far as they belong to a crowd, and no others of that.
     pub fn compose_atoms(&mut self, atoms: impl Iterator<Item = usize>, order: usize) {
+        self.complete();
         let Some(bank) = &mut self.bank else { return };
         bank.choose_none();
         let functions = atoms.map(|p| self.banked[p]).filter(|&function| function != u32::MAX);

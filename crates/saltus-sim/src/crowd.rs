@@ -13,7 +13,7 @@ use crate::runner::Runner;
 use saltus_expr::jet::steady_until;
 
 /// So many guards are few.
-const FEW: usize = 6;
+pub(crate) const FEW: usize = 6;
 /// A step without an event makes the next one longer by this.
 const GROWTH: f64 = 1.5;
 /// Weight of the last way to an event in the mean.

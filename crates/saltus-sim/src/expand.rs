@@ -25,7 +25,10 @@ impl Runner<'_> {
             self.guess_scale();
         }
         let combination = self.combinations.get_mut(self.current);
-        combination.jets.run(&self.env, self.scale);
+        combination.run_jets(&self.env, self.scale);
+        if self.method.is_proof() {
+            combination.complete();
+        }
         combination.uses += 1;
         if combination.has_domains {
             let value = |slot: u32| combination.jets.coefficient(slot, 0);

@@ -1,5 +1,6 @@
 //! Guards on the polynomial in force: their own polynomials, and the places where these are zero.
 
+use crate::clearing::{Course, Step};
 use crate::combination::Combination;
 use crate::compile::{Signs, SwitchKind};
 use crate::method::EventMethod;
@@ -79,9 +80,14 @@ impl Runner<'_> {
             return;
         }
         let many = self.given.length == 0 && self.has_many_guards();
-        if self.given.length == 0 && !many && self.keeps_all_signs(ratio) {
-            return;
+        if self.given.length > 0 || many || !self.keeps_all_signs(ratio) {
+            self.isolate_roots(many, ratio);
         }
+    }
+
+    /// Isolates the zeros of the guards of which it is not known that they have none.
+    #[inline(never)]
+    fn isolate_roots(&mut self, many: bool, ratio: f64) {
         let mut candidates = self.candidates(ratio);
         if candidates.is_empty() && self.combination().switches.is_empty() {
             self.buffers.candidates = candidates;
@@ -138,7 +144,8 @@ impl Runner<'_> {
             sift(earliest, |&place| place <= ratio, |p| candidates.push(p as u32));
             candidates.sort_by(|&p, &q| earliest[p as usize].total_cmp(&earliest[q as usize]));
         } else {
-            let combination = self.combinations.get(self.current);
+            let combination = self.combinations.get_mut(self.current);
+            combination.complete();
             let powers = greatest_powers(ratio, self.order);
             let near =
                 |&p: &u32| combination.reach(p as usize, self.signs[p as usize], powers) == Reach::Unknown;
@@ -151,24 +158,64 @@ impl Runner<'_> {
     /// segment how far the guards are.
     fn keeps_all_signs(&mut self, ratio: f64) -> bool {
         let combination = self.combinations.get(self.current);
-        let mut is_far = true;
+        let mut nearest = Reach::Far;
         if !self.signs.is_empty() {
-            let powers = greatest_powers(ratio, self.order);
-            for (p, &signs) in self.signs.iter().enumerate() {
-                match combination.reach(p, signs, powers) {
-                    Reach::Far => {}
-                    Reach::Steady => is_far = false,
-                    Reach::Unknown => return false,
-                }
+            if combination.clearing.units() > 0 {
+                return self.keeps_signs_in_clearing(ratio);
             }
+            let powers = greatest_powers(ratio, self.order);
+            nearest = combination.nearest(&self.signs, powers, |_| false);
         }
-        self.segment.is_far = is_far;
-        combination.switches.is_empty()
+        self.segment.is_far = nearest == Reach::Far;
+        nearest != Reach::Unknown && combination.switches.is_empty()
+    }
+
+    /// The same where guards are left for later: they are computed only if they may not keep their
+    /// signs.
+    #[inline(never)]
+    fn keeps_signs_in_clearing(&mut self, ratio: f64) -> bool {
+        let is_clear = self.is_clear(ratio);
+        let combination = self.combinations.get(self.current);
+        if is_clear && combination.clearing.atoms() == self.signs.len() {
+            self.segment.is_far = true;
+            return combination.switches.is_empty();
+        }
+        let powers = greatest_powers(ratio, self.order);
+        let nearest = combination.nearest(&self.signs, powers, |p| is_clear && combination.clearing.has(p));
+        self.segment.is_far = nearest == Reach::Far;
+        let keeps = nearest != Reach::Unknown && combination.switches.is_empty();
+        if !is_clear && nearest != Reach::Unknown {
+            self.clear(ratio);
+        }
+        keeps
+    }
+
+    /// True if the guards left for later are known to keep their signs on the step; else they are
+    /// computed.
+    fn is_clear(&mut self, ratio: f64) -> bool {
+        let combination = self.combinations.get_mut(self.current);
+        let Combination { clearing, jets, degree, .. } = combination;
+        let course = Course::new(jets.states(), *degree, ratio);
+        let time = [self.stamp.t, self.stamp.t + ratio * self.scale];
+        let is_clear = clearing.holds(&self.signs, &Step { course, time, env: &self.env });
+        if !is_clear {
+            combination.complete();
+        }
+        is_clear
+    }
+
+    /// All guards keep their signs on the step: more may become known of those left for later.
+    #[inline(never)]
+    fn clear(&mut self, ratio: f64) {
+        let Combination { clearing, jets, degree, .. } = self.combinations.get_mut(self.current);
+        let course = Course::new(jets.states(), *degree, ratio);
+        let time = [self.stamp.t, self.stamp.t + ratio * self.scale];
+        clearing.open(&self.signs, &Step { course, time, env: &self.env });
     }
 
     /// True if the polynomial of an atom is there.
     pub fn is_composed(&self, p: usize) -> bool {
-        self.given.length > 0 || self.combination().in_bank(p).is_none_or(|(bank, f)| bank.is_chosen(f))
+        self.given.length > 0 || self.combination().is_composed(p)
     }
 
     /// Isolates the zeros of a guard on the step.
@@ -339,6 +386,21 @@ impl Combination {
     fn behind(&self, zero: f64) -> f64 {
         let place = (BEHIND * zero).max(SHORTEST_SHARE);
         if self.is_exact { (place / SHORTEST_SHARE).ceil() * SHORTEST_SHARE } else { place }
+    }
+
+    /// The reach of those atoms that come nearest to zero, apart from some that are known to keep their
+    /// signs.
+    #[inline(always)]
+    fn nearest(&self, signs: &[Signs], powers: [f64; 2], is_known: impl Fn(usize) -> bool) -> Reach {
+        let mut nearest = Reach::Far;
+        for (p, &signs) in signs.iter().enumerate().filter(|&(p, _)| !is_known(p)) {
+            match self.reach(p, signs, powers) {
+                Reach::Far => {}
+                Reach::Steady => nearest = Reach::Steady,
+                Reach::Unknown => return Reach::Unknown,
+            }
+        }
+        nearest
     }
 
     /// What value, slope and the sizes of the other coefficients tell about an atom with these signs,

@@ -4,6 +4,7 @@
 
 mod certify;
 mod choice;
+mod clearing;
 mod combination;
 mod compile;
 mod composer;

@@ -185,7 +185,7 @@ impl<'s> Simulator<'s> {
             self.combinations = Combinations::new(order);
         }
         let mut combinations = std::mem::replace(&mut self.combinations, Combinations::new(order));
-        combinations.restart_provers();
+        combinations.restart();
         let mut runner = Runner::new(self.system, self.code.clone(), combinations, options, progress)?;
         runner.stats.compile_seconds = std::mem::take(&mut self.compile_seconds);
         let ending = match runner.start().and_then(|()| runner.run()) {

@@ -13,6 +13,7 @@ use super::schedule::Schedule;
 use super::{Degree, JetLayout, Jets, Place, RowPlace};
 use crate::plan::FlowPlan;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Evaluates the jets of a plan without generated code.
@@ -38,6 +39,9 @@ pub struct JetMachine {
     layout: JetLayout,
     arena: Vec<f64>,
     groups: Vec<Group>,
+    /// The first block and the first group that are left for later.
+    late_block: usize,
+    late_group: usize,
     /// Where the derivative of each state is.
     derivatives: Vec<Place>,
     state_slots: Vec<u32>,
@@ -53,6 +57,7 @@ pub struct JetMachine {
 #[derive(Clone, Debug)]
 struct Group {
     rows: Rows,
+    is_late: bool,
     level: u32,
     members: Vec<usize>,
     /// Sources of the input rows, `[input][lane]`.
@@ -81,15 +86,27 @@ impl JetMachine {
     /// # Panics
     /// If the plan fails [`FlowPlan::check`].
     pub fn new(plan: &FlowPlan, order: usize) -> JetMachine {
+        JetMachine::in_two_parts(plan, plan.blocks.len(), order)
+    }
+
+    /// A machine that leaves the blocks from a position on for later; see [`Jets::run_late`]. No state
+    /// may have its derivative from them.
+    ///
+    /// # Panics
+    /// If the plan fails [`FlowPlan::check`].
+    pub fn in_two_parts(plan: &FlowPlan, late_block: usize, order: usize) -> JetMachine {
         let mut machine = JetMachine::default();
         machine.layout.order = order;
-        machine.rebind(plan);
+        machine.late_block = late_block;
+        machine.schedule.rebuild(plan);
+        machine.bind(plan);
         machine
     }
 
     /// Takes another plan, at a cost proportional to the number of blocks, mostly in the memory
     /// already there. Programs seen before are not analysed again.
     pub fn rebind(&mut self, plan: &FlowPlan) {
+        self.late_block = plan.blocks.len();
         self.schedule.rebuild(plan);
         self.bind(plan);
     }
@@ -99,6 +116,7 @@ impl JetMachine {
     pub fn composing(plan: &FlowPlan, order: usize, degree: usize) -> JetMachine {
         let mut machine = JetMachine::default();
         machine.layout.order = order;
+        machine.late_block = plan.blocks.len();
         machine.schedule = Schedule::for_given_states(plan, Degree::new(degree));
         machine.bind(plan);
         machine
@@ -126,7 +144,7 @@ impl JetMachine {
     pub fn compose(&mut self, env: &[f64], unit: f64, rows: &[f64]) {
         self.load_point(env, unit);
         let states = self.layout.states;
-        self.advance_orders(|machine, k| {
+        self.advance_orders(0..self.groups.len(), |machine, k| {
             let to = machine.layout.states_base + k * machine.layout.states_stride;
             match rows.get(k * states..(k + 1) * states) {
                 Some(row) => machine.arena[to..to + states].copy_from_slice(row),
@@ -135,16 +153,16 @@ impl JetMachine {
         });
     }
 
-    /// Order after order: the states, then what is made of them.
-    fn advance_orders(&mut self, mut place_states: impl FnMut(&mut Self, usize)) {
+    /// Order after order: the states, then what some groups make of them.
+    fn advance_orders(&mut self, groups: Range<usize>, mut place_states: impl FnMut(&mut Self, usize)) {
         let span = self.layout.order + 1;
-        for group in &self.groups {
+        for group in &self.groups[groups.clone()] {
             group.gather(&mut self.arena, 0);
             group.rows.start(&mut self.arena);
         }
         for k in 1..span {
             place_states(self, k);
-            for group in &self.groups {
+            for group in &self.groups[groups.clone()] {
                 group.gather(&mut self.arena, k);
                 group.rows.advance(&mut self.arena, k, self.inverses[k]);
             }
@@ -162,10 +180,11 @@ impl JetMachine {
     }
 
     fn group_blocks(&mut self) {
-        let mut known: HashMap<(u32, *const Lowered), usize> = HashMap::new();
+        let mut known: HashMap<(bool, u32, *const Lowered), usize> = HashMap::new();
         self.groups.clear();
         for (position, block) in self.schedule.blocks.iter().enumerate() {
-            let key = (block.level, Arc::as_ptr(&block.lowered));
+            let is_late = position >= self.late_block;
+            let key = (is_late, block.level, Arc::as_ptr(&block.lowered));
             let index = *known.entry(key).or_insert_with(|| {
                 let rows = Rows {
                     lowered: Arc::clone(&block.lowered),
@@ -175,6 +194,7 @@ impl JetMachine {
                 };
                 self.groups.push(Group {
                     rows,
+                    is_late,
                     level: block.level,
                     members: Vec::new(),
                     sources: Vec::new(),
@@ -183,7 +203,8 @@ impl JetMachine {
             });
             self.groups[index].members.push(position);
         }
-        self.groups.sort_by_key(|group| group.level);
+        self.groups.sort_by_key(|group| (group.is_late, group.level));
+        self.late_group = self.groups.partition_point(|group| !group.is_late);
         self.lanes.clear();
         self.lanes.resize(self.schedule.blocks.len(), (0, 0));
         for (group, index) in self.groups.iter().zip(0..) {
@@ -269,7 +290,11 @@ impl JetMachine {
 impl Jets for JetMachine {
     fn run(&mut self, env: &[f64], h_scale: f64) {
         self.load_point(env, h_scale);
-        self.advance_orders(Self::integrate);
+        self.advance_orders(0..self.late_group, Self::integrate);
+    }
+
+    fn run_late(&mut self) {
+        self.advance_orders(self.late_group..self.groups.len(), |_, _| {});
     }
 
     fn layout(&self) -> &JetLayout {

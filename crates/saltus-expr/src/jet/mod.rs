@@ -32,6 +32,7 @@ pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};
 pub use machine::JetMachine;
+pub use range::{Range, enclose};
 pub use schedule::{Schedule, ScheduledBlock};
 pub use tube::{Distance, Obstacle, ObstacleKind, Radii, SlotBound, Tube};
 
@@ -127,9 +128,13 @@ impl<'a> StateMatrix<'a> {
 
 /// An evaluator of jets; the virtual machine and native code give the same bits.
 pub trait Jets {
-    /// Computes all coefficients at a point: states, time and constants are read from `env`.
+    /// Computes all coefficients at a point: states, time and constants are read from `env`. Those of
+    /// blocks that were left for later when the evaluator was made come with [`Jets::run_late`].
     /// Coefficient `k` comes out multiplied by `h_scale` to the power `k`.
     fn run(&mut self, env: &[f64], h_scale: f64);
+
+    /// Computes what evaluators in two parts leave for later, from the coefficients of the last run.
+    fn run_late(&mut self);
 
     /// Where results are.
     fn layout(&self) -> &JetLayout;
