@@ -162,17 +162,10 @@ impl Clearing {
 
     #[inline(always)]
     fn holds_states(&self, course: Course<'_>) -> bool {
-        for Group { index, ends: [least, greatest] } in &self.region.groups {
-            let [lo, hi] = course.range(*index);
-            let mut stays = true;
-            for i in 0..4 {
-                stays &= (least[i] <= lo[i]) & (hi[i] <= greatest[i]);
-            }
-            if !stays {
-                return false;
-            }
+        match &self.region.groups[..] {
+            [group] => group.holds(course.range(group.index)),
+            groups => groups.iter().all(|group| group.holds(course.range(group.index))),
         }
-        true
     }
 
     /// Tries to make a clearing that holds a step on which all guards keep these signs.
@@ -270,6 +263,14 @@ impl Region {
     }
 }
 
+impl Group {
+    #[inline(always)]
+    fn holds(&self, [lo, hi]: [Four; 2]) -> bool {
+        let [least, greatest] = &self.ends;
+        (0..4).fold(true, |holds, i| holds & (least[i] <= lo[i]) & (hi[i] <= greatest[i]))
+    }
+}
+
 impl<'a> Course<'a> {
     /// Polynomials of some degree on a step of `ratio` units.
     #[inline]
@@ -285,19 +286,11 @@ impl<'a> Course<'a> {
     #[inline(always)]
     fn range(self, group: usize) -> [Four; 2] {
         let (start, others) = self.coefficients.split_at(self.groups);
-        let two_by_two = others.chunks_exact(2 * self.groups);
-        let mut sums = [0.0; 4];
-        if let Some(last) = two_by_two.remainder().get(group) {
-            for i in 0..4 {
-                sums[i] = last[i].abs();
-            }
-        }
-        for rows in two_by_two {
-            let (first, second) = (rows[group], rows[self.groups + group]);
-            for i in 0..4 {
-                sums[i] += first[i].abs() + second[i].abs();
-            }
-        }
+        let sums = if self.groups == 1 {
+            sum_of_sizes(others.iter())
+        } else {
+            sum_of_sizes(others[group..].iter().step_by(self.groups))
+        };
         let mut ends = [start[group]; 2];
         for i in 0..4 {
             ends[0][i] -= self.greatest * sums[i];
@@ -305,4 +298,10 @@ impl<'a> Course<'a> {
         }
         ends
     }
+}
+
+/// The sums of the magnitudes of some rows, lane by lane.
+#[inline(always)]
+fn sum_of_sizes<'a>(rows: impl Iterator<Item = &'a Four>) -> Four {
+    rows.fold([0.0; 4], |sums, row| std::array::from_fn(|i| sums[i] + row[i].abs()))
 }

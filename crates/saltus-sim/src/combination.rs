@@ -13,6 +13,7 @@ use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
 use saltus_solve::certificate::Certifier;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Something that may make an instant when its atoms change sign.
@@ -39,7 +40,7 @@ pub(crate) struct ActiveAutomaton {
     /// Rules of the mode's block that are transitions, in text order.
     pub transitions: Vec<u32>,
     /// Range of [`Combination::tree`] with the automata inside the mode.
-    pub inner: std::ops::Range<usize>,
+    pub inner: Range<usize>,
 }
 
 /// The code of the moment.
@@ -77,6 +78,8 @@ pub(crate) struct Combination {
     pub atoms: Vec<AtomId>,
     /// The slot of each active atom.
     pub atom_slots: Vec<u32>,
+    /// Where their coefficients are in the memory of the jets; empty if not side by side.
+    pub atom_rows: Vec<Range<usize>>,
     /// Position of each atom of the code in `atoms`, or `u32::MAX`.
     pub position: Vec<u32>,
     pub watches: Vec<Watch>,
@@ -253,6 +256,7 @@ fn assemble(
         jets,
         atoms: Vec::new(),
         atom_slots: Vec::new(),
+        atom_rows: Vec::new(),
         position: vec![u32::MAX; code.atoms.len()],
         watches: Vec::new(),
         watchers: Vec::new(),
@@ -432,6 +436,7 @@ impl Combination {
         match saltus_jit::NativeJet::compile_in_two_parts(&self.plan, late_block, order) {
             Ok(native) => {
                 self.jets = Box::new(native);
+                self.find_atom_rows();
                 if let Some(prover) = &mut self.prover {
                     prover.rebind(&self.plan, self.jets.as_ref());
                 }
@@ -439,6 +444,11 @@ impl Combination {
             }
             Err(_) => false,
         }
+    }
+
+    fn find_atom_rows(&mut self) {
+        let row = |&slot: &u32| self.jets.row_range(slot).unwrap_or_default();
+        self.atom_rows = self.atom_slots.iter().map(row).collect();
     }
 
     /// There is no native code in this build.
@@ -486,9 +496,10 @@ impl Combination {
     }
 
     fn bound_degrees(&mut self, code: &Code, order: usize) {
-        let degree = |slot: u32| self.jets.degree(slot).bound().map_or(order, |d| d.min(order));
+        let degree = |slot: u32| self.jets.degree(slot).within(order);
         self.degree = self.plan.states.iter().map(|&(state, _)| degree(state)).max().unwrap_or(0);
         self.atom_slots = self.atoms.iter().map(|a| code.atoms[a.index()].slot).collect();
+        self.find_atom_rows();
         let functions = self.crowd.iter().flat_map(|unit| &unit.outputs).zip(0..);
         let functions: HashMap<u32, u32> = functions.map(|(&slot, f)| (slot, f)).collect();
         self.banked = self.atom_slots.iter().map(|s| functions.get(s).copied().unwrap_or(u32::MAX)).collect();
@@ -520,7 +531,7 @@ impl Combination {
 
     /// Number of coefficients of an active atom's polynomial.
     pub fn atom_length(&self, p: usize, order: usize) -> usize {
-        self.atom_degree(p).bound().map_or(order, |d| d.min(order)) + 1
+        self.atom_degree(p).within(order) + 1
     }
 
     /// Copies the coefficients of an active atom; those of a crowd must have been composed.

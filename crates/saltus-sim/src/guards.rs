@@ -8,7 +8,7 @@ use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
 use saltus_num::elementary::powi;
-use saltus_num::polynomial;
+use saltus_num::polynomial::{self, magnitude};
 use saltus_num::roots::{Root, excludes_zero, near_side, sign_after_zero};
 
 /// Guards of a crowd that are composed at a time: one vector.
@@ -147,9 +147,9 @@ impl Runner<'_> {
             let combination = self.combinations.get_mut(self.current);
             combination.complete();
             let powers = greatest_powers(ratio, self.order);
-            let near =
-                |&p: &u32| combination.reach(p as usize, self.signs[p as usize], powers) == Reach::Unknown;
-            candidates.extend(atoms.filter(near));
+            let arena = combination.jets.arena();
+            let reach = |p: usize| combination.reach(arena, p, self.signs[p], powers);
+            candidates.extend(atoms.filter(|&p| reach(p as usize) == Reach::Unknown));
         }
         candidates
     }
@@ -392,9 +392,10 @@ impl Combination {
     /// signs.
     #[inline(always)]
     fn nearest(&self, signs: &[Signs], powers: [f64; 2], is_known: impl Fn(usize) -> bool) -> Reach {
+        let arena = self.jets.arena();
         let mut nearest = Reach::Far;
         for (p, &signs) in signs.iter().enumerate().filter(|&(p, _)| !is_known(p)) {
-            match self.reach(p, signs, powers) {
+            match self.reach(arena, p, signs, powers) {
                 Reach::Far => {}
                 Reach::Steady => nearest = Reach::Steady,
                 Reach::Unknown => return Reach::Unknown,
@@ -404,10 +405,13 @@ impl Combination {
     }
 
     /// What value, slope and the sizes of the other coefficients tell about an atom with these signs,
-    /// on a step with these powers.
-    #[inline]
-    fn reach(&self, p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
-        let [value, slope, rest] = self.jets.spread(self.atom_slots[p]);
+    /// on a step with these powers; the coefficients are in the memory of the jets.
+    #[inline(always)]
+    fn reach(&self, arena: &[f64], p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
+        let [value, slope, rest] = match arena.get(self.atom_rows[p].clone()) {
+            Some([value, slope, others @ ..]) => [*value, *slope, magnitude(others)],
+            _ => self.jets.spread(self.atom_slots[p]),
+        };
         let sign = f64::from(signs.now);
         // Not positive if the value contradicts the sign.
         let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);

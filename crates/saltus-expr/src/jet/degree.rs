@@ -39,6 +39,13 @@ impl Degree {
         k <= self.0 as usize || self.0 == u8::MAX
     }
 
+    /// The greatest order with a coefficient, up to a given one below 255.
+    #[inline]
+    pub fn within(self, order: usize) -> usize {
+        debug_assert!(order < u8::MAX as usize);
+        order.min(self.0 as usize)
+    }
+
     /// True for a row without change in time.
     pub fn is_constant(self) -> bool {
         self == Degree::CONSTANT

@@ -164,6 +164,13 @@ pub trait Jets {
         self.layout().places[slot as usize].degree
     }
 
+    /// Where all coefficients of a slot are in memory, if they lie side by side.
+    fn row_range(&self, slot: u32) -> Option<std::ops::Range<usize>> {
+        let layout = self.layout();
+        let place = layout.places[slot as usize];
+        (place.stride == 1).then(|| place.at(0)..place.at(place.degree.within(layout.order) + 1))
+    }
+
     /// One coefficient of a slot.
     fn coefficient(&self, slot: u32, k: usize) -> f64 {
         let place = self.layout().places[slot as usize];
@@ -203,7 +210,7 @@ pub trait Jets {
 fn first_and_rest<const N: usize>(jets: &(impl Jets + ?Sized), slot: u32) -> ([f64; N], f64) {
     let layout = jets.layout();
     let place = layout.places[slot as usize];
-    let count = place.degree.bound().map_or(layout.order, |d| d.min(layout.order)) + 1;
+    let count = place.degree.within(layout.order) + 1;
     if place.stride == 1
         && let Some((&first, others)) = jets.arena()[place.at(0)..place.at(count)].split_first_chunk()
     {

@@ -265,7 +265,7 @@ impl Profiles {
             if starts {
                 self.gathered[0][lane] = from.arena[from.origin + value];
             }
-            let degree = others.degree.bound().map_or(self.order, |d| d.min(self.order));
+            let degree = others.degree.within(self.order);
             let mut at = from.origin + first;
             for to in &mut self.gathered[1..=degree] {
                 at += stride;

@@ -300,7 +300,7 @@ impl Proof {
         for (i, (&(rate, _), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
             self.defects[i] = [radii.tail * weight, weight];
-            let degree = flow.tape.degrees[state].bound().map_or(order, |d| d.min(order)) as f64;
+            let degree = flow.tape.degrees[state].within(order) as f64;
             let integration = 4.0 * UNIT * degree * self.limits.supposed(profiles, state).size + TINY;
             let here = [(radii.start + radii.drift) * weight, integration * weight];
             for (most, here) in self.rounding.iter_mut().zip(here) {
