@@ -404,8 +404,7 @@ mod tests {
 
     #[test]
     fn every_function_of_one_argument() {
-        for (op, at) in testing::UNARY.into_iter().map(|op| (op, if op == Unary::Acosh { 1.7 } else { 0.3 }))
-        {
+        for (op, at) in Unary::ALL.into_iter().map(|op| (op, if op == Unary::Acosh { 1.7 } else { 0.3 })) {
             let mut g = Graph::new();
             let x = g.var(VarId(0), Sort::Real);
             let (half, square) = (g.real(0.5), g.powi(x, 2));
@@ -418,7 +417,7 @@ mod tests {
 
     #[test]
     fn every_function_of_two_arguments() {
-        for op in testing::BINARY {
+        for op in Binary::ALL {
             let mut g = Graph::new();
             let [x, y] = [0, 1].map(|i| g.var(VarId(i), Sort::Real));
             let (sum, product) = (g.add(x, y), g.mul(x, y));

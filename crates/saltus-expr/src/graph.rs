@@ -74,6 +74,33 @@ pub enum Unary {
     Atanh,
 }
 
+impl Unary {
+    /// All of them.
+    pub const ALL: [Unary; 21] = [
+        Unary::Neg,
+        Unary::Not,
+        Unary::Abs,
+        Unary::Sign,
+        Unary::Floor,
+        Unary::Ceil,
+        Unary::Sqrt,
+        Unary::Exp,
+        Unary::Log,
+        Unary::Sin,
+        Unary::Cos,
+        Unary::Tan,
+        Unary::Asin,
+        Unary::Acos,
+        Unary::Atan,
+        Unary::Sinh,
+        Unary::Cosh,
+        Unary::Tanh,
+        Unary::Asinh,
+        Unary::Acosh,
+        Unary::Atanh,
+    ];
+}
+
 /// Functions of two arguments. `a > b` is `Lt(b, a)`, `a >= b` is `Le(b, a)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -94,6 +121,27 @@ pub enum Binary {
     Eq,
     And,
     Or,
+}
+
+impl Binary {
+    /// All of them.
+    pub const ALL: [Binary; 15] = [
+        Binary::Add,
+        Binary::Sub,
+        Binary::Mul,
+        Binary::Div,
+        Binary::Pow,
+        Binary::Atan2,
+        Binary::Hypot,
+        Binary::Min,
+        Binary::Max,
+        Binary::Mod,
+        Binary::Lt,
+        Binary::Le,
+        Binary::Eq,
+        Binary::And,
+        Binary::Or,
+    ];
 }
 
 /// How a table is read between its points.

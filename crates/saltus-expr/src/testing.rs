@@ -13,50 +13,6 @@ pub const LEAVES: usize = VARIABLES + CONSTANTS.len();
 
 const CONSTANTS: [f64; 7] = [0.0, 1.0, -1.0, 2.0, 0.5, -3.25, 3.0];
 
-/// All functions of one argument.
-pub const UNARY: [Unary; 21] = [
-    Unary::Neg,
-    Unary::Not,
-    Unary::Abs,
-    Unary::Sign,
-    Unary::Floor,
-    Unary::Ceil,
-    Unary::Sqrt,
-    Unary::Exp,
-    Unary::Log,
-    Unary::Sin,
-    Unary::Cos,
-    Unary::Tan,
-    Unary::Asin,
-    Unary::Acos,
-    Unary::Atan,
-    Unary::Sinh,
-    Unary::Cosh,
-    Unary::Tanh,
-    Unary::Asinh,
-    Unary::Acosh,
-    Unary::Atanh,
-];
-
-/// All functions of two arguments.
-pub const BINARY: [Binary; 15] = [
-    Binary::Add,
-    Binary::Sub,
-    Binary::Mul,
-    Binary::Div,
-    Binary::Pow,
-    Binary::Atan2,
-    Binary::Hypot,
-    Binary::Min,
-    Binary::Max,
-    Binary::Mod,
-    Binary::Lt,
-    Binary::Le,
-    Binary::Eq,
-    Binary::And,
-    Binary::Or,
-];
-
 /// The number of cases of a property: `SALTUS_CASES` or the given one.
 pub fn cases(default: u32) -> ProptestConfig {
     let cases = std::env::var("SALTUS_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(default);
@@ -82,8 +38,10 @@ impl Operation {
         // Small numbers pick recent expressions, so that deep ones are common.
         let pick = |k: usize| made[made.len() - 1 - k % made.len()];
         match self {
-            Operation::Unary(op, a) => Node::Unary(UNARY[op % UNARY.len()], pick(a)),
-            Operation::Binary(op, a, b) => Node::Binary(BINARY[op % BINARY.len()], pick(a), pick(b)),
+            Operation::Unary(op, a) => Node::Unary(Unary::ALL[op % Unary::ALL.len()], pick(a)),
+            Operation::Binary(op, a, b) => {
+                Node::Binary(Binary::ALL[op % Binary::ALL.len()], pick(a), pick(b))
+            }
             Operation::Powi(a, n) => Node::Powi(pick(a), n),
             Operation::Select(c, a, b) => Node::Select(pick(c), pick(a), pick(b)),
         }

@@ -1,30 +1,8 @@
 //! Evaluating a jet allocates nothing.
 
+use saltus_counting::{Counting, allocations};
 use saltus_expr::jet::{JetMachine, Jets};
 use saltus_expr::{Binary, FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread alone: the test harness allocates in its own.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -43,11 +21,11 @@ fn running_a_machine_allocates_nothing() {
     let mut machine = JetMachine::new(&plan, 20);
     let (mut env, mut scratch) = ([0.0, 0.4, 0.9, 0.0, 0.0], Vec::new());
     plan.eval(&mut env, &mut scratch);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     for _ in 0..100 {
         machine.run(&env, 0.25);
         plan.eval(&mut env, &mut scratch);
     }
-    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(allocations(), before);
     assert!(machine.coefficient(1, 20).is_finite());
 }

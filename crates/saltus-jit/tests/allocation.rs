@@ -1,31 +1,9 @@
 //! Native evaluation allocates nothing.
 
+use saltus_counting::{Counting, allocations};
 use saltus_expr::jet::Jets;
 use saltus_expr::{Binary, FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
 use saltus_jit::{Effort, Form, NativeJet, NativePlan};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread alone: the test harness allocates in its own.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -47,12 +25,12 @@ fn running_native_code_allocates_nothing() {
         .map(|form| NativeJet::compile_as(&plan, 12, form, Effort::Plain).expect("the jets compile"));
     for mut jet in jets {
         jet.run(&env, 0.25);
-        let before = ALLOCATIONS.get();
+        let before = allocations();
         for _ in 0..100 {
             jet.run(&env, 0.25);
             point.eval(&mut env);
         }
-        assert_eq!(ALLOCATIONS.get(), before);
+        assert_eq!(allocations(), before);
         assert!(jet.coefficient(1, 12).is_finite());
     }
 }

@@ -39,48 +39,6 @@ impl Random {
     }
 }
 
-const UNARY: [Unary; 21] = [
-    Unary::Neg,
-    Unary::Not,
-    Unary::Abs,
-    Unary::Sign,
-    Unary::Floor,
-    Unary::Ceil,
-    Unary::Sqrt,
-    Unary::Exp,
-    Unary::Log,
-    Unary::Sin,
-    Unary::Cos,
-    Unary::Tan,
-    Unary::Asin,
-    Unary::Acos,
-    Unary::Atan,
-    Unary::Sinh,
-    Unary::Cosh,
-    Unary::Tanh,
-    Unary::Asinh,
-    Unary::Acosh,
-    Unary::Atanh,
-];
-
-const BINARY: [Binary; 15] = [
-    Binary::Add,
-    Binary::Sub,
-    Binary::Mul,
-    Binary::Div,
-    Binary::Pow,
-    Binary::Atan2,
-    Binary::Hypot,
-    Binary::Min,
-    Binary::Max,
-    Binary::Mod,
-    Binary::Lt,
-    Binary::Le,
-    Binary::Eq,
-    Binary::And,
-    Binary::Or,
-];
-
 const COMMON: [Binary; 4] = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Mul];
 
 fn table(random: &mut Random, two: bool) -> Table {
@@ -115,8 +73,8 @@ fn expressions(graph: &mut Graph, random: &mut Random, slots: &[u32], size: usiz
         let node = match random.below(if wild { 12 } else { 6 }) {
             0..=4 => Node::Binary(random.pick(&COMMON), a, b),
             5 => Node::Unary(random.pick(&[Unary::Neg, Unary::Sin, Unary::Cos, Unary::Exp]), a),
-            6 | 7 => Node::Unary(random.pick(&UNARY), a),
-            8 | 9 => Node::Binary(random.pick(&BINARY), a, b),
+            6 | 7 => Node::Unary(random.pick(&Unary::ALL), a),
+            8 | 9 => Node::Binary(random.pick(&Binary::ALL), a, b),
             10 => match random.below(3) {
                 0 => Node::Select(operand(random, &pool), a, b),
                 1 => Node::Powi(a, random.below(9) as i32 - 3),

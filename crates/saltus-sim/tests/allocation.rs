@@ -1,28 +1,6 @@
 //! The inner loop allocates nothing: twice as many steps, as many allocations.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread alone: the test harness allocates in its own.
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the contract of `alloc`, which is that of the system allocator.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the pointer came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
+use saltus_counting::{Counting, allocations};
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -48,9 +26,9 @@ fn steps_allocate_nothing() {
             native_after: None,
             ..Options::default()
         };
-        let before = ALLOCATIONS.get();
+        let before = allocations();
         let run = simulator.run(options).expect("a run");
-        (run.stats.steps, ALLOCATIONS.get() - before)
+        (run.stats.steps, allocations() - before)
     };
     count(100.0);
     let (short, few) = count(100.0);

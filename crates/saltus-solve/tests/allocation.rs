@@ -1,33 +1,11 @@
 //! Stepping allocates nothing, nor does saving into a snapshot that has been used.
 
+use saltus_counting::{Counting, allocations};
 use saltus_solve::adams::{Adams, AdamsOptions};
 use saltus_solve::fixed::{Euler, Rk4};
 use saltus_solve::runge_kutta::DormandPrince;
 use saltus_solve::taylor::Tolerance;
 use saltus_solve::{Integrator, Snapshot};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread alone: the test harness allocates in its own.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -49,7 +27,7 @@ fn steps_and_snapshots_allocate_nothing() {
         integrator.restart(0.0, &[1.0, 0.0]);
         let mut snapshot = Snapshot::default();
         integrator.save(&mut snapshot);
-        let before = ALLOCATIONS.get();
+        let before = allocations();
         let mut x = [0.0; 2];
         for i in 0..300 {
             integrator.begin(&mut flow).unwrap();
@@ -67,6 +45,6 @@ fn steps_and_snapshots_allocate_nothing() {
                 integrator.restore(&snapshot);
             }
         }
-        assert_eq!(ALLOCATIONS.get(), before, "{}", integrator.name());
+        assert_eq!(allocations(), before, "{}", integrator.name());
     }
 }

@@ -1,32 +1,10 @@
 //! Proving steps allocates nothing once every degree of polynomial has been met.
 
+use saltus_counting::{Counting, allocations};
 use saltus_expr::jet::{JetMachine, Jets};
 use saltus_expr::{FlowPlan, Graph, PlanBlock, Program, Sort, Unary, VarId};
 use saltus_num::roots::Sign;
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
-struct Counting;
-
-thread_local! {
-    /// Of this thread alone: the test harness allocates in its own.
-    static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-// SAFETY: every call is passed on to the system allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promises are the system allocator's.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -69,8 +47,8 @@ fn proving_a_step_allocates_nothing() {
         }
     };
     run(&mut certifier);
-    let before = ALLOCATIONS.get();
+    let before = allocations();
     run(&mut certifier);
-    assert_eq!(ALLOCATIONS.get(), before);
+    assert_eq!(allocations(), before);
     assert!(proved > 20 && met > 20, "{proved} {met}");
 }
