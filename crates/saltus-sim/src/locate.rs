@@ -28,8 +28,8 @@ const POLE_ROUNDING: f64 = 1024.0;
 pub(crate) enum Located {
     /// Nothing up to its end.
     Nothing,
-    /// An instant.
-    Instant { t: f64, s: f64 },
+    /// An instant; its time is that of a root and may be off by rounding, or exact.
+    Instant { t: f64, s: f64, is_rounded: bool },
 }
 
 impl Runner<'_> {
@@ -71,13 +71,15 @@ impl Runner<'_> {
                 } else {
                     (exact, self.segment.place_of(exact).clamp(self.segment.cursor, self.segment.end))
                 };
-                return Located::Instant { t: t.max(self.stamp.t), s };
+                let is_rounded = !meets_tick && exact.is_nan();
+                return Located::Instant { t: t.max(self.stamp.t), s, is_rounded };
             }
             self.settle_signs(first, end);
         }
         let end = self.segment.end;
         if tick_place <= end || self.same_time(end, tick) {
-            return Located::Instant { t: tick, s: tick_place.clamp(self.segment.cursor, end) };
+            let s = tick_place.clamp(self.segment.cursor, end);
+            return Located::Instant { t: tick, s, is_rounded: false };
         }
         // Far from all zeros, edges included, the flow exists at the end if it did at the start.
         if self.segment.is_far || self.exists_at_place(end) { Located::Nothing } else { self.meet_edge(end) }
@@ -108,8 +110,13 @@ impl Runner<'_> {
 
     /// True if a place on the step cannot be told from a time.
     fn same_time(&self, s: f64, t: f64) -> bool {
+        self.is_at_root(self.segment.time_of(s), t)
+    }
+
+    /// True if the time of a root cannot be told from another.
+    pub fn is_at_root(&self, root: f64, t: f64) -> bool {
         let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 2.0 };
-        (self.segment.time_of(s) - t).abs() <= roundings * f64::EPSILON * t.abs()
+        (root - t).abs() <= roundings * f64::EPSILON * t.abs()
     }
 
     /// One past the last root whose bracket overlaps those of the set that begins at `first`.
@@ -293,7 +300,7 @@ impl Runner<'_> {
         let place = self.before_edges(end);
         let t = self.segment.time_of(place);
         if self.join_edge(place) {
-            return Located::Instant { t: t.max(self.stamp.t), s: place };
+            return Located::Instant { t: t.max(self.stamp.t), s: place, is_rounded: true };
         }
         if t > self.stamp.t {
             self.segment.end = place;

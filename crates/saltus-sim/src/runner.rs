@@ -82,6 +82,8 @@ pub(crate) struct Runner<'s> {
     pub stamp: Stamp,
     /// What rounding took from the time: the true time is `stamp.t + t_low`.
     pub t_low: f64,
+    /// The present instant is at a root, whose time may be off by rounding.
+    pub is_rounded: bool,
     pub segment: Segment,
     /// Unit of the Taylor coefficients: about the last step.
     pub scale: f64,
@@ -246,6 +248,7 @@ impl<'s> Runner<'s> {
             coins: vec![None; code.rules.len()],
             stamp: Stamp::default(),
             t_low: 0.0,
+            is_rounded: false,
             segment: Segment::default(),
             scale: 0.0,
             jets_fresh: false,
@@ -403,8 +406,9 @@ impl<'s> Runner<'s> {
             }
             match self.locate() {
                 Located::Nothing => self.reach_segment_end(),
-                Located::Instant { t, s } => {
+                Located::Instant { t, s, is_rounded } => {
                     self.move_to(t, s);
+                    self.is_rounded = is_rounded;
                     self.instant()?;
                 }
             }

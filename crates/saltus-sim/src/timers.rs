@@ -91,7 +91,10 @@ impl Runner<'_> {
         };
         let mut fresh = false;
         let (kind, next) = match when {
-            When::At(e) => (Kind::At, read(e)?),
+            When::At(e) => {
+                let time = read(e)?;
+                (Kind::At, self.unless_now(time))
+            }
             When::After(e) => {
                 fresh = true;
                 (Kind::After, now + read(e)?)
@@ -105,7 +108,8 @@ impl Runner<'_> {
                 (Kind::Every { entry: now, period, count: 0.0 }, now)
             }
             When::On(event) => {
-                let times = self.event_times(event.0)?;
+                let mut times = self.event_times(event.0)?;
+                times.iter_mut().for_each(|time| *time = self.unless_now(*time));
                 (Kind::List(times), f64::NEG_INFINITY)
             }
             _ => return Ok(()),
@@ -117,6 +121,12 @@ impl Runner<'_> {
         }
         self.timers[rule as usize] = timer;
         Ok(())
+    }
+
+    /// A time, or the present one if it cannot be told from that of the root where the run stands.
+    fn unless_now(&self, time: f64) -> f64 {
+        let now = self.stamp.t;
+        if self.is_rounded && self.is_at_root(now, time) { now } else { time }
     }
 
     /// Times of an event input, latest first.

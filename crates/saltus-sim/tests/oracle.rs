@@ -185,9 +185,11 @@ fn engine_equals_oracle_where_it_once_did_not() {
         (304_419, Policy::Eager),
         // A guard is zero again where what it reads has the values again that it was located at.
         (398_953, Policy::Eager),
+        // A tick of a mode that is entered at its very time is not to come, though the time is rounded.
+        (716_584, Policy::Lazy),
     ];
     let mut tally = Tally::default();
     seeds.into_iter().for_each(|(seed, policy)| tally.compare(seed, policy));
-    assert_eq!(tally.exact + tally.rounded, 7);
+    assert_eq!(tally.exact + tally.rounded, 8);
     assert_eq!((tally.wrong, tally.excused), (vec![], vec![]));
 }
