@@ -19,9 +19,6 @@
 use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
 use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude, magnitude};
 
-/// Half the distance from 1 to the next number.
-const UNIT_ROUNDOFF: f64 = f64::EPSILON / 2.0;
-
 /// Where a piece may be cut, as fractions of its length; the first with a certain sign is taken.
 /// All but the first are odd places, for roots like to sit on round numbers.
 const CUTS: [f64; 7] = [0.5, 0.4609375, 0.5703125, 0.3515625, 0.6484375, 0.2265625, 0.7890625];
@@ -169,7 +166,7 @@ pub fn outweighs(first: f64, others: f64, count: usize) -> bool {
 /// The K u of the rounding noise: 2n roundings of Horner's rule, or 4n + 3 of the way from power
 /// coefficients over a shift to Bernstein coefficients.
 pub(crate) fn noise_factor(degree: usize) -> f64 {
-    (4 * degree + 8) as f64 * UNIT_ROUNDOFF
+    (4 * degree + 8) as f64 * crate::UNIT
 }
 
 /// Finds the roots of polynomials in (0, 1], reusing its memory from call to call.

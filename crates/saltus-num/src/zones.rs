@@ -8,12 +8,10 @@
 //! polynomial there. Zones hence rest on the gaps alone: a root that was missed would only make the
 //! proof of a gap fail.
 
+use crate::UNIT;
 use crate::bernstein::{reciprocal_binomials, to_bernstein};
 use crate::polynomial::{evaluate_with_magnitude, magnitude};
 use crate::roots::{Root, RootFinder, Sign, noise_factor};
-
-/// Half the distance from 1 to the next number.
-const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// Cuts of gaps before what is left of one counts as uncertain.
 const CUTS: usize = 256;

@@ -5,6 +5,7 @@
 //! for. A bracket without one is a possible tangency: it is reported, and passed. A step of which
 //! nothing can be proved is made like any other and counted.
 
+use crate::carried::Carried;
 use crate::combination::Combination;
 use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
@@ -27,9 +28,10 @@ const DOUBTS: usize = 100;
 pub(crate) struct Proofs {
     pub certificate: Certificate,
     watches: Vec<Watch>,
+    pub carried: Carried,
     /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
     /// steps grow until it is seen again.
-    unproved: f64,
+    pub unproved: f64,
     /// The last step was cut because a function may leave its domain.
     is_cut: bool,
 }
@@ -119,7 +121,7 @@ impl Runner<'_> {
     }
 
     /// Brackets of events on a step need not be narrower than this.
-    fn resolution(&self, length: f64) -> f64 {
+    pub fn resolution(&self, length: f64) -> f64 {
         RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length
     }
 
@@ -177,7 +179,8 @@ impl Runner<'_> {
             let (hi, stop) = (t_hi / h, bracket.stop / h);
             let exact = self.exact_zero(p, self.row_length(p));
             let crossing = Crossing::Atom(p as u32, bracket.after.value() as i8);
-            self.segment.roots.push(StepRoot { lo, hi, stop: stop.clamp(lo, hi), exact, crossing });
+            let (stop, slope) = (stop.clamp(lo, hi), bracket.slope * h);
+            self.segment.roots.push(StepRoot { lo, hi, stop, exact, slope, crossing });
         }
         self.combinations.get_mut(self.current).prover = Some(prover);
         self.stair_roots(ratio);

@@ -7,20 +7,17 @@ use crate::method::EventMethod;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
+use saltus_expr::jet::Bank;
+use saltus_num::MARGIN;
 use saltus_num::elementary::powi;
 use saltus_num::polynomial::{self, magnitude};
 use saltus_num::roots::{Root, excludes_zero, near_side, sign_after_zero};
 
-/// Guards of a crowd that are composed at a time: one vector.
-const TOGETHER: usize = 4;
 /// With many guards a step ends behind the first zero of any: most steps end at an event anyway, and
 /// what lies behind it need not be looked at. How far behind, as a multiple of the way to the zero.
 const BEHIND: f64 = 1.0625;
 /// But a step is not shortened to less than this share.
 const SHORTEST_SHARE: f64 = 1.0 / 64.0;
-
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
 
 /// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +98,7 @@ impl Runner<'_> {
                 break;
             }
             if !self.is_composed(p) {
-                let next = candidates[k..].iter().take(TOGETHER).map(|&p| p as usize);
+                let next = candidates[k..].iter().take(Bank::TOGETHER).map(|&p| p as usize);
                 self.combinations.get_mut(self.current).compose_atoms(next, self.order);
             }
             let first = self.segment.roots.len();
@@ -249,7 +246,14 @@ impl Runner<'_> {
             let after = if value.abs() <= tolerance { -before } else { sign_of(value) };
             if after != before && end > 0.0 {
                 let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot { lo: end, hi: end, stop: end, exact: f64::NAN, crossing });
+                self.segment.roots.push(StepRoot {
+                    lo: end,
+                    hi: end,
+                    stop: end,
+                    exact: f64::NAN,
+                    slope: f64::NAN,
+                    crossing,
+                });
             }
         }
         self.stair_roots(self.segment.ratio);
@@ -303,7 +307,14 @@ impl Runner<'_> {
             let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
             // Behind a touch the guard moves away again, which its rounded slope at the touch may deny.
             let stop = if root.touch { root.hi } else { near_side(row, root.at, root.lo, root.before) };
-            self.segment.roots.push(StepRoot { lo: root.lo, hi: root.hi, stop, exact, crossing });
+            self.segment.roots.push(StepRoot {
+                lo: root.lo,
+                hi: root.hi,
+                stop,
+                exact,
+                slope: f64::NAN,
+                crossing,
+            });
         }
         self.buffers.roots = found;
     }
@@ -362,6 +373,7 @@ impl Runner<'_> {
                     hi: root.hi,
                     stop,
                     exact: f64::NAN,
+                    slope: polynomial::evaluate_with_derivative(&self.row[..length], stop).1,
                     crossing,
                 });
             }
@@ -374,7 +386,7 @@ impl Runner<'_> {
 pub(crate) fn start_root(roots: &mut Vec<StepRoot>, p: usize, signs: &mut Signs, after: i8) {
     if signs.now != 0 && signs.now != after {
         let crossing = Crossing::Atom(p as u32, after);
-        roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
+        roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, slope: f64::NAN, crossing });
     } else {
         signs.after = after;
     }

@@ -429,6 +429,7 @@ impl Runner<'_> {
     fn set(&mut self, slot: u32, value: f64) {
         if self.env[slot as usize].to_bits() != value.to_bits() {
             self.env[slot as usize] = value;
+            self.proofs.carried.forget(slot);
             self.mark(slot);
         }
     }

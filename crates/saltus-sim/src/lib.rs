@@ -2,6 +2,7 @@
 //!
 //! The meaning of a run is defined in `docs/semantics.md`; [`Simulator`] executes it.
 
+mod carried;
 mod certify;
 mod choice;
 mod clearing;

@@ -16,9 +16,9 @@ use saltus_num::polynomial;
 
 /// Zeros of a guard and an edge at the same place are this many roundings of time apart at most.
 const EDGE_ROUNDING: f64 = 64.0;
-/// The same for what happens at one time, if steps are proved: they begin where no number is special,
-/// and their brackets do not tell what was rounded before.
-const PROOF_ROUNDING: f64 = 64.0;
+/// The same for what happens at one time, if steps are proved and nothing more is known: they begin where
+/// no number is special, and their brackets do not tell what was rounded before.
+pub(crate) const PROOF_ROUNDING: f64 = 64.0;
 /// Where steps become too short to advance time, a pole is at most this many roundings of time away:
 /// steps towards it are a share of the distance.
 const POLE_ROUNDING: f64 = 1024.0;
@@ -40,7 +40,7 @@ impl Runner<'_> {
         loop {
             let first = self.segment.next_root;
             let Some(&root) = self.segment.roots.get(first) else { break };
-            let is_later = root.lo > tick_place && root.exact != tick && !self.same_time(root.lo, tick);
+            let is_later = root.lo > tick_place && root.exact != tick && !self.is_at(root, root.lo, tick);
             if is_later || root.lo > self.segment.end || self.is_crossed_later(root, tick_place) {
                 break;
             }
@@ -49,7 +49,7 @@ impl Runner<'_> {
             let high = members.iter().fold(root.hi, |h, r| h.max(r.hi));
             let exact = members.iter().map(|r| r.exact).fold(f64::NAN, f64::min);
             let near = members.iter().map(|r| r.stop).fold(high, f64::min);
-            let meets_tick = exact == tick || tick_place <= high || self.same_time(high, tick);
+            let meets_tick = exact == tick || tick_place <= high || self.is_at(root, high, tick);
             // An edge that was passed unseen goes before the tick at the end of the step.
             let meets_tick =
                 meets_tick && (!self.method.sees_ends_only() || self.exists_at_place(tick_place));
@@ -110,24 +110,28 @@ impl Runner<'_> {
 
     /// True if a place on the step cannot be told from a time.
     fn same_time(&self, s: f64, t: f64) -> bool {
-        self.is_at_root(self.segment.time_of(s), t)
+        (self.segment.time_of(s) - t).abs() <= 2.0 * f64::EPSILON * t.abs()
     }
 
-    /// True if the time of a root cannot be told from another.
-    pub fn is_at_root(&self, root: f64, t: f64) -> bool {
+    /// True if a time cannot be told from that of the root where the run stands.
+    pub fn is_now(&self, t: f64) -> bool {
         let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 2.0 };
-        (root - t).abs() <= roundings * f64::EPSILON * t.abs()
+        (self.stamp.t - t).abs() <= roundings * f64::EPSILON * t.abs()
     }
 
-    /// One past the last root whose bracket overlaps those of the set that begins at `first`.
-    fn end_of_set(&self, first: usize) -> usize {
-        let roots = &self.segment.roots;
-        let roundings = if self.method.is_proof() { PROOF_ROUNDING } else { 1.0 };
-        let mut high = roots[first].hi;
+    /// True if an end of the bracket of a root cannot be told from a time.
+    fn is_at(&mut self, root: StepRoot, s: f64, t: f64) -> bool {
+        self.same_time(s, t) || self.is_off_by_rounding(root, s, t)
+    }
+
+    /// One past the last root whose bracket overlaps those of the set that begins at `first`, or would
+    /// but for rounding.
+    fn end_of_set(&mut self, first: usize) -> usize {
+        let mut high = self.segment.roots[first].hi;
         let mut end = first + 1;
-        while let Some(root) = roots.get(end) {
-            let slack = roundings * f64::EPSILON * self.rounding_span(high);
-            if root.lo > high + slack {
+        while let Some(&root) = self.segment.roots.get(end) {
+            let is_later = root.lo > high + f64::EPSILON * self.rounding_span(high);
+            if is_later && !(first..end).any(|k| self.are_parted_by_rounding(self.segment.roots[k], root)) {
                 break;
             }
             high = high.max(root.hi);
@@ -226,7 +230,14 @@ impl Runner<'_> {
             let (value, slope) = (self.row[0], self.row[1]);
             if sign != 0 && sign_of(slope) == -sign && value.abs() <= near * slope.abs() {
                 let crossing = Crossing::Atom(p as u32, -sign);
-                self.segment.roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, crossing });
+                self.segment.roots.push(StepRoot {
+                    lo: 0.0,
+                    hi: 0.0,
+                    stop: 0.0,
+                    exact: f64::NAN,
+                    slope: f64::NAN,
+                    crossing,
+                });
             }
         }
         self.leaves_edge(0, self.segment.roots.len())
@@ -373,6 +384,7 @@ impl Runner<'_> {
     pub fn move_to(&mut self, t: f64, s: f64) {
         self.own_states();
         self.place_states(s);
+        self.carry_rounding(s);
         self.segment.cursor = s;
         self.stamp = Stamp { t, n: 0, i: 0 };
         self.t_low = 0.0;
@@ -384,6 +396,7 @@ impl Runner<'_> {
     /// The whole segment was flown without an instant.
     pub fn reach_segment_end(&mut self) {
         self.place_states(self.segment.end);
+        self.carry_rounding(self.segment.end);
         let Self { segment, .. } = self;
         let length = segment.end * segment.h;
         let exact = segment.origin + length;
@@ -426,6 +439,6 @@ impl Runner<'_> {
 }
 
 /// The coefficients of the states on the segment: its own, or those of the jets.
-fn coefficients<'a>(segment: &'a Segment, combination: &'a Combination) -> &'a [f64] {
+pub(crate) fn coefficients<'a>(segment: &'a Segment, combination: &'a Combination) -> &'a [f64] {
     if segment.coefficients.is_empty() { combination.jets.states().data() } else { &segment.coefficients }
 }

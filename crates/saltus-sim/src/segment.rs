@@ -20,6 +20,8 @@ pub(crate) struct StepRoot {
     pub stop: f64,
     /// The exact time, for a guard on time alone; NaN otherwise.
     pub exact: f64,
+    /// Slope of the guard there; NaN where nothing asks for it.
+    pub slope: f64,
     pub crossing: Crossing,
 }
 
@@ -69,6 +71,19 @@ impl Segment {
                 for (i, value) in rest.iter_mut().enumerate() {
                     [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
                 }
+            }
+        }
+    }
+
+    /// Sums of the magnitudes of the terms that move the states up to `s`, given their coefficients.
+    pub fn sum_moves(&self, coefficients: &[f64], s: f64, sums: &mut Vec<f64>) {
+        let s = s * self.ratio;
+        sums.clear();
+        sums.resize(self.stride, 0.0);
+        let others = coefficients[..self.orders * self.stride].chunks_exact(self.stride.max(1)).skip(1);
+        for row in others.rev() {
+            for (sum, c) in sums.iter_mut().zip(row) {
+                *sum = (*sum + c.abs()) * s;
             }
         }
     }

@@ -125,8 +125,7 @@ impl Runner<'_> {
 
     /// A time, or the present one if it cannot be told from that of the root where the run stands.
     fn unless_now(&self, time: f64) -> f64 {
-        let now = self.stamp.t;
-        if self.is_rounded && self.is_at_root(now, time) { now } else { time }
+        if self.is_rounded && self.is_now(time) { self.stamp.t } else { time }
     }
 
     /// Times of an event input, latest first.

@@ -21,15 +21,14 @@ use saltus_expr::jet::{Bank, Distance, Jets, Obstacle, SlotBound, Tube};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::elementary::powi;
 use saltus_num::interval::Interval;
+use saltus_num::polynomial::evaluate_with_derivative;
 use saltus_num::roots::{Sign, near_side};
 use saltus_num::zones::{Radius, Zone, ZoneFinder};
+use saltus_num::{MARGIN, UNIT};
 use std::collections::HashMap;
 
 #[cfg(test)]
 mod tests;
-
-/// Half the distance from 1 to the next number.
-const UNIT: f64 = f64::EPSILON / 2.0;
 
 /// How often another tube is tried.
 const ATTEMPTS: usize = 60;
@@ -44,9 +43,6 @@ const LEAST_WIDTH: f64 = 1e-13;
 /// rounding would decide.
 const NARROW: f64 = 1e-6;
 
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
-
 /// The share of the slack of the slots of a crowd that is there for their distance from polynomials.
 const NEAR: f64 = 0.2;
 
@@ -54,9 +50,6 @@ const NEAR: f64 = 0.2;
 /// share of the step.
 const BEHIND: f64 = 1.25;
 const SHORTEST_SHARE: f64 = 1.0 / 32.0;
-
-/// Guards of a bank that are composed at a time: one vector.
-const TOGETHER: usize = 4;
 
 /// The proved local error, in tolerances.
 const LOCAL_ERROR: f64 = 10.0;
@@ -139,6 +132,8 @@ pub struct Bracket {
     pub changes: bool,
     /// The best place to stop within.
     pub stop: f64,
+    /// How fast its polynomial changes there.
+    pub slope: f64,
 }
 
 impl Bracket {
@@ -304,6 +299,11 @@ impl Certifier {
     /// All values of a state on the last step.
     pub fn state_range(&self, state: usize) -> Interval {
         self.tube.state_range(state)
+    }
+
+    /// A bound of the rounding of the derivative of a state on the last step.
+    pub fn rate_rounding(&self, state: usize) -> f64 {
+        self.tube.rate_rounding(state)
     }
 
     /// Proves as much of a step as can be. `guards` are the signs of the slots given at the
@@ -493,7 +493,7 @@ impl Certifier {
         let Request { jets, scale, resolution, .. } = *request;
         let mut open = std::mem::take(&mut self.open);
         let is_ordered = self.find_open(bank, request, guards, &mut open);
-        for group in open.chunks(TOGETHER) {
+        for group in open.chunks(Bank::TOGETHER) {
             if is_ordered && guards[group[0]].until > self.reach {
                 break;
             }
@@ -593,14 +593,15 @@ impl Certifier {
             self.finder.zones(row, radius, &mut self.zones)
         };
         if start == watch.sign.flip() {
-            let stop = 0.0;
+            let (t_hi, slope) = (Some(0.0), row[1] / h);
             self.brackets.push(Bracket {
                 guard,
                 t_lo: 0.0,
-                t_hi: Some(0.0),
+                t_hi,
                 after: start,
                 changes: true,
-                stop,
+                stop: 0.0,
+                slope,
             });
         }
         let wrong = self.has_fault(Fault::WrongMargin);
@@ -617,6 +618,7 @@ impl Certifier {
                 after: zone.after,
                 changes,
                 stop: stop * h,
+                slope: evaluate_with_derivative(row, stop).1 / h,
             });
         }
     }

@@ -211,6 +211,45 @@ fn grazing_is_reported_as_possible() {
     assert!(run.notes.iter().any(|n| n.text.contains("possible tangency")));
 }
 
+/// Two curves that are zero at t = 9/8: `x` as slowly as -0.09, of terms that sum up to 444, and `y`. A
+/// proof begins a step just before, where `x` is rounded.
+fn shallow(rules: &str) -> Run {
+    let text = format!(
+        "model Shallow {{
+            state x = 18.65972900390625, y = -1.125
+            memory a = 0, b = 0
+            flow {{
+                x' = -69.8162841796875 + 215.9375 * time - 265.365234375 * time^2 + 162.1875 * time^3 -
+                    49.375 * time^4 + 6 * time^5
+                y' = 1
+            }}
+            {rules}
+            run {{ until 1.25 }}
+        }}"
+    );
+    run(&text, |o| (o.events, o.rtol, o.atol) = (Some(EventMethod::Certified), 1e-6, 1e-9))
+}
+
+#[test]
+fn what_rounding_has_parted_happens_together() {
+    let found = shallow("when x <= 0 { a := 1 }; when y >= 0 { b := 1 }");
+    let [one, other] = &found.events[..] else { panic!("{:?}", found.events) };
+    assert_eq!(one.stamp, other.stamp);
+    assert!(found.notes.iter().any(|n| n.text.contains("taken as simultaneous")), "{:?}", found.notes);
+    let found = shallow("when x <= 0 { a := 1 }; at 1.125 { b := 1 }");
+    let times: Vec<f64> = found.events.iter().map(|e| e.stamp.t).collect();
+    assert_eq!(times, [1.125, 1.125]);
+}
+
+#[test]
+fn guards_on_one_rounded_state_keep_their_order() {
+    let found = shallow("when x <= 0 { a := 1 }; when x <= -2e-14 { b := 1 }");
+    let [first, second] = &found.events[..] else { panic!("{:?}", found.events) };
+    let apart = second.stamp.t - first.stamp.t;
+    let exact = 2e-14 / 0.08935546875;
+    assert!((apart - exact).abs() < 0.01 * exact, "{apart:e} {exact:e}");
+}
+
 #[test]
 fn a_share_set_by_hand_approaches_slowly() {
     let steps = |gamma: Option<f64>| {

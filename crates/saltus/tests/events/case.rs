@@ -208,27 +208,27 @@ impl Case {
 
     /// The first tick from which floating point cannot decide what must happen. Where the curves are
     /// known up to an error (from the beginning if the method has errors, else from the first change
-    /// of mode, which starts them anew at a rounded point, as every root does for a proof), not decided
-    /// are multiple roots, roots of several curves at one tick, and a root at the very end. Nowhere decided are
-    /// multiple roots at a tick with another root, touches at the end of a step, and what follows a
-    /// change of mode at a multiple root. A proof leaves all touches open, and multiple roots at the end.
+    /// of mode, which starts them anew at a rounded point), not decided are multiple roots, roots of several
+    /// curves at one tick, and a root at the very end. A proof starts anew at every root, but knows what was
+    /// rounded there: behind the first one, it leaves open multiple roots and one at the very end. Nowhere
+    /// decided are multiple roots at a tick with another root, touches at the end of a step, and what
+    /// follows a change of mode at a multiple root. A proof leaves all touches open, and multiple roots at
+    /// the end.
     pub fn undecided_from(&self, expected: &Expected, is_proof: bool, has_errors: bool) -> i64 {
         let changes_mode = |r: usize| matches!(self.rules[r].0, Use::Transition | Use::RisingTransition);
         let first = expected.events.iter().find(|e| changes_mode(e.1));
         let roots: Vec<(i64, u32)> = self.curves.iter().flat_map(|c| &c.0.roots).copied().collect();
         let ends_step = |tick: i64| self.longest.is_some_and(|longest| tick % longest == 0);
+        let restarted = if has_errors { -1 } else { first.map_or(SPAN, |e| e.0) };
         let first_root = roots.iter().map(|r| r.0).filter(|_| is_proof).min();
-        let restarted = match first.map(|e| e.0).into_iter().chain(first_root).min() {
-            _ if has_errors => -1,
-            first => first.unwrap_or(SPAN),
-        };
+        let rounded = first_root.map_or(restarted, |tick| tick.min(restarted));
         let is_undecided = |&(tick, m): &(i64, u32)| {
-            let is_known = tick <= restarted;
             let is_touch = m % 2 == 0;
             let others = roots.iter().filter(|r| r.0 == tick);
             let (is_shared, is_multiple) = (others.clone().count() > 1, others.clone().any(|r| r.1 > 1));
             let changes = expected.events.iter().any(|e| e.0 == tick && changes_mode(e.1));
-            (m > 1 || tick == SPAN || is_shared) && !is_known
+            (m > 1 || tick == SPAN) && tick > rounded
+                || is_shared && tick > restarted
                 || is_proof && (is_touch || tick == SPAN && m > 1)
                 || is_multiple && (is_shared || changes)
                 || is_touch && ends_step(tick)

@@ -5,6 +5,7 @@ use crate::graph::{Binary, Unary};
 use crate::jet::range::Range;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
+use saltus_num::MARGIN;
 use saltus_num::elementary::powi;
 use std::ops::{Add, Mul, Sub};
 
@@ -119,10 +120,7 @@ fn size_of(group: &Group, lane: usize) -> f64 {
     group[0][lane].abs() + group[1][lane].abs() + group[2][lane].abs()
 }
 
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
-
-/// The same for the coefficients of a parabola, relative to the terms they are sums of.
+/// Covers the rounding of the coefficients of a parabola, relative to the terms they are sums of.
 const OPERATION: f64 = 8.0 * f64::EPSILON;
 
 /// A place on 0 <= s <= 1 before which a bounded quantity surely keeps the sign it has at 0; 0 if

@@ -102,6 +102,9 @@ pub(super) struct View<'a> {
 }
 
 impl Bank {
+    /// Functions that are best composed at a time: one vector.
+    pub const TOGETHER: usize = 4;
+
     /// A bank of units whose arguments have the degrees told; coefficients go up to `order`.
     pub fn new(units: &[PlanBlock], order: usize, degree: impl Fn(u32) -> Degree) -> Bank {
         let mut bank = Bank {

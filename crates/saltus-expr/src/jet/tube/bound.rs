@@ -1,9 +1,7 @@
 //! What is known of a row all along a step.
 
 use crate::jet::range::Range;
-
-/// Half the distance from 1 to the next number.
-pub(super) const UNIT: f64 = f64::EPSILON / 2.0;
+use saltus_num::UNIT;
 
 /// Covers the rounding of the operations that make one bound from others.
 const INFLATION: f64 = 1.0 + 128.0 * UNIT;

@@ -284,6 +284,11 @@ impl Tube {
         self.proof().weight(state) * self.distance.most()
     }
 
+    /// A bound of the rounding of the derivative of a state along the polynomials of the step last proved.
+    pub fn rate_rounding(&self, state: usize) -> f64 {
+        self.proof().rate_rounding(&self.flow, state)
+    }
+
     /// What is known of a watched slot on the step last proved.
     pub fn watched(&mut self, jets: &(impl Jets + ?Sized), index: usize) -> Result<SlotBound, Obstacle> {
         let Tube { flow, span, profiles, .. } = self;

@@ -5,11 +5,12 @@
 //! how far the argument moves. Elementary functions are taken to be within [`ULPS`] units in the last
 //! place. What the recurrence of a function adds is in [`super::rows`].
 
-use super::bound::{Bound, Radii, UNIT};
+use super::bound::{Bound, Radii};
 use crate::graph::{Binary, Unary};
 use crate::interval;
 use crate::jet::range::{Range, TINY};
 use crate::program::Op;
+use saltus_num::UNIT;
 use saltus_num::elementary as f;
 use saltus_num::interval::{Interval, ULPS};
 

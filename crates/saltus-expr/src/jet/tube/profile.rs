@@ -4,10 +4,10 @@
 //!
 //! Rows are read four at a time, one in each lane. Once a row was asked for, it is read on every step.
 
-use super::bound::UNIT;
 use crate::jet::RowPlace;
 use crate::jet::range::Range;
 use crate::jet::vectors::{VectorWork, in_widest_vectors};
+use saltus_num::UNIT;
 
 /// Rows that are read together.
 const LANES: usize = 4;

@@ -1,7 +1,7 @@
 //! A proof: what is known of all rows on every step within some limits, and what follows for the
 //! distance of the flow from its polynomials.
 
-use super::bound::{Bound, Radii, UNIT};
+use super::bound::{Bound, Radii};
 use super::limits::Limits;
 use super::obstacle::Obstacle;
 use super::profile::{Coefficients, Profiles};
@@ -11,6 +11,7 @@ use super::{Distance, SlotBound};
 use crate::jet::range::{Range, TINY};
 use crate::jet::{JetLayout, Jets};
 use crate::plan::FlowPlan;
+use saltus_num::UNIT;
 
 /// A state that does not move gets this share of its value as weight, and at least so much.
 const LEAST_SHARE: f64 = 1e-4;
@@ -329,6 +330,12 @@ impl Proof {
     /// How far from its polynomial a state may be, in units of a distance.
     pub fn weight(&self, state: usize) -> f64 {
         self.weights[state]
+    }
+
+    /// What rounding does to the derivative of a state along the polynomials.
+    pub fn rate_rounding(&self, flow: &Flow, state: usize) -> f64 {
+        let radii = self.rows[flow.rates[state].0].radii;
+        radii.start + radii.drift
     }
 
     /// Gets to know a watched slot; true if it was not known.

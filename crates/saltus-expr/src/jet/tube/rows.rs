@@ -10,7 +10,7 @@
 //! stay as it is. What is made of an unsound row is unsound, except a choice that is surely the other
 //! one.
 
-use super::bound::{Bound, Radii, UNIT};
+use super::bound::{Bound, Radii};
 use super::limits::Limits;
 use super::obstacle::Obstacle;
 use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, sub};
@@ -21,6 +21,7 @@ use crate::jet::JetNode;
 use crate::jet::range::{Range, TINY};
 use crate::jet::recurrence::Rule;
 use crate::program::{Op, Reg};
+use saltus_num::UNIT;
 use saltus_num::elementary::{exp, powi};
 
 /// Bounds of the rows of a tape, one after another.

@@ -1,0 +1,157 @@
+//! What rounding has done to the states on the way, and whether it can have parted what happens
+//! together.
+//!
+//! A proof speaks of the flow from the computed start of its step: what was rounded in the steps before
+//! is not in its brackets. If the states there are off by e, the zero of a guard g is off by
+//! -(dg/dx e) / g', and two zeros by the difference of two such terms. It vanishes for guards that read
+//! the same states in the same way, however much these are off, and is great where a slope is small.
+//!
+//! The errors of a step are those of the rates, as the proof bounds them, and of the polynomials that
+//! are evaluated at its end. Those of many steps are taken as independent: their squares are added. A
+//! state that is assigned starts anew. How the flow makes earlier errors grow is not looked at.
+
+use crate::compile::SwitchKind;
+use crate::locate::{PROOF_ROUNDING, coefficients};
+use crate::runner::Runner;
+use crate::segment::{Crossing, StepRoot};
+use saltus_num::UNIT;
+
+/// Roundings of a term of a polynomial for each order, at most.
+const ROUNDINGS: f64 = 4.0;
+/// States are displaced by so many times their errors to see what guards make of them: enough to be
+/// told from the rounding of the guards themselves.
+const DISPLACEMENT: f64 = 1_048_576.0;
+
+/// The squares of the errors of the states, by slot.
+#[derive(Debug, Default)]
+pub(crate) struct Carried {
+    /// At the start of the segment.
+    start: Vec<f64>,
+    /// Where the run stands on it.
+    here: Vec<f64>,
+    /// How far the terms of the states may move them.
+    moves: Vec<f64>,
+}
+
+impl Carried {
+    /// A segment of some states begins where the run stands.
+    pub fn begin(&mut self, states: &[(u32, u32)]) {
+        for slot in states.iter().map(|&(slot, _)| slot as usize).filter(|&slot| slot < self.here.len()) {
+            self.start[slot] = self.here[slot];
+        }
+    }
+
+    /// A state is assigned.
+    pub fn forget(&mut self, slot: u32) {
+        if let Some(square) = self.here.get_mut(slot as usize) {
+            *square = 0.0;
+        }
+    }
+
+    /// The error of a slot.
+    fn error(&self, slot: u32) -> f64 {
+        self.start.get(slot as usize).map_or(0.0, |square| square.sqrt())
+    }
+}
+
+impl Runner<'_> {
+    /// Takes the rounding on the segment up to a place, where states were evaluated.
+    pub fn carry_rounding(&mut self, s: f64) {
+        if !self.method.is_proof() || s == 0.0 {
+            return;
+        }
+        let (segment, combination) = (&self.segment, self.combinations.get(self.current));
+        let Carried { start, here, moves } = &mut self.proofs.carried;
+        start.resize(self.env.len(), 0.0);
+        here.resize(self.env.len(), 0.0);
+        let data = coefficients(segment, combination);
+        segment.sum_moves(data, s, moves);
+        let prover = combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0);
+        let (elapsed, roundings) = (s * segment.h, ROUNDINGS * UNIT * segment.orders as f64);
+        for (i, &(slot, _)) in combination.plan.states.iter().enumerate() {
+            let rates = elapsed * prover.map_or(0.0, |prover| prover.rate_rounding(i));
+            let sum = if moves[i] == 0.0 { 0.0 } else { UNIT * data[i].abs() };
+            let error = rates + roundings * moves[i] + sum;
+            here[slot as usize] = start[slot as usize] + error * error;
+        }
+    }
+
+    /// True if roots of two guards may be at one place but for what was rounded before the step.
+    pub fn are_parted_by_rounding(&mut self, root: StepRoot, later: StepRoot) -> bool {
+        let gap = (later.lo - root.hi) * self.segment.h;
+        if !self.may_be_rounding(root, gap) {
+            return false;
+        }
+        let guards = [root, later].map(|root| self.motion(root));
+        let [Some(one), Some(other)] = guards else { return false };
+        one.p != other.p && gap <= self.shift(root.stop, &[one, other])
+    }
+
+    /// The same for an end of the bracket of a root and a time.
+    pub fn is_off_by_rounding(&mut self, root: StepRoot, end: f64, t: f64) -> bool {
+        let gap = (self.segment.time_of(end) - t).abs();
+        let guard = self.motion(root).filter(|_| self.may_be_rounding(root, gap));
+        guard.is_some_and(|guard| gap <= self.shift(root.stop, &[guard]))
+    }
+
+    /// What is farther apart than events are located is not together, whatever was rounded.
+    fn may_be_rounding(&self, root: StepRoot, gap: f64) -> bool {
+        self.method.is_proof() && gap <= self.resolution(self.segment.time_of(root.stop).abs())
+    }
+
+    /// By how much time the errors of the states at the start of the segment may have moved the zero of a
+    /// guard near some place, or those of two guards apart; 0 if that can not be told.
+    fn shift(&mut self, place: f64, guards: &[Motion]) -> f64 {
+        // Displaced states may be where a function does not exist.
+        let combination = self.combination();
+        if combination.has_edges || combination.has_domains {
+            return PROOF_ROUNDING * f64::EPSILON * self.segment.time_of(place).abs();
+        }
+        let mut saved = std::mem::take(&mut self.saved);
+        saved.clone_from(&self.env);
+        self.place_states(place);
+        self.env[0] = self.segment.time_of(place);
+        let combination = self.combinations.get(self.current);
+        let env = &mut self.env;
+        let mut apart = |env: &mut [f64]| {
+            combination.watching.eval(env, &mut self.scratch);
+            let zero = |guard: &Motion| env[combination.atom_slots[guard.p] as usize] / guard.slope;
+            guards.iter().map(zero).reduce(|a, b| a - b).unwrap_or(0.0)
+        };
+        let (before, mut shift) = (apart(env), 0.0);
+        let depends = |guard: &Motion| &self.code.atoms[combination.atoms[guard.p].index()].depends;
+        for &(slot, _) in &combination.plan.states {
+            let error = self.proofs.carried.error(slot);
+            if error > 0.0 && guards.iter().any(|guard| depends(guard).contains(&slot)) {
+                let value = env[slot as usize];
+                env[slot as usize] = value + DISPLACEMENT * error;
+                shift += (apart(env) - before).abs() / DISPLACEMENT;
+                env[slot as usize] = value;
+            }
+        }
+        self.env.copy_from_slice(&saved);
+        self.saved = saved;
+        if shift.is_finite() { shift * self.segment.h } else { 0.0 }
+    }
+
+    /// What has a root, and how it moves there.
+    fn motion(&self, root: StepRoot) -> Option<Motion> {
+        let p = match root.crossing {
+            Crossing::Atom(p, _) => p,
+            Crossing::Stair { switch, .. } => {
+                let SwitchKind::Stair(atom, _) = &self.code.switches[switch as usize].kind else {
+                    return None;
+                };
+                self.combination().position[atom.index()]
+            }
+        };
+        Some(Motion { p: p as usize, slope: root.slope })
+    }
+}
+
+/// An active atom, and how fast it goes through zero.
+#[derive(Clone, Copy)]
+struct Motion {
+    p: usize,
+    slope: f64,
+}
