@@ -134,6 +134,8 @@ pub struct Bracket {
     pub stop: f64,
     /// How fast its polynomial changes there.
     pub slope: f64,
+    /// It is mostly rounding at the start of the step that makes it wide: a shorter step tells no more.
+    pub is_rounded: bool,
 }
 
 impl Bracket {
@@ -207,6 +209,8 @@ pub struct Certifier {
     doubt: Option<Doubt>,
     /// The next step is no longer than this.
     memory: f64,
+    /// How narrow brackets had to be on the step that was made shorter.
+    resolution: f64,
     #[cfg(test)]
     fault: Option<Fault>,
 }
@@ -259,6 +263,7 @@ impl Certifier {
             obstacle: None,
             doubt: None,
             memory: f64::INFINITY,
+            resolution: 0.0,
             #[cfg(test)]
             fault: None,
         }
@@ -310,6 +315,8 @@ impl Certifier {
     /// beginning, in their order.
     pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
         let mut h = request.h.min(self.memory);
+        let before = if self.memory < f64::INFINITY { self.resolution } else { 0.0 };
+        self.resolution = request.resolution.max(before);
         self.obstacle = None;
         self.doubt = None;
         self.drift = f64::INFINITY;
@@ -376,7 +383,8 @@ impl Certifier {
             return Looked::Blocked(obstacle);
         }
         self.brackets.sort_by(|a, b| a.t_lo.total_cmp(&b.t_lo));
-        let is_open = |b: &Bracket| !b.is_narrow(request.resolution);
+        let resolution = |b: &Bracket| if b.is_rounded { self.resolution } else { request.resolution };
+        let is_open = |b: &Bracket| !b.is_narrow(resolution(b));
         self.brackets.iter().position(is_open).map_or(Looked::All, Looked::Open)
     }
 
@@ -435,8 +443,26 @@ impl Certifier {
                 }
             }
         }
-        self.brackets.retain(|b| b.t_hi.is_some_and(|t_hi| t_hi <= t_lo));
-        Outcome::Decided(Verdict::Proved { h: t_lo })
+        let h = self.outside_brackets(first, t_lo);
+        self.brackets.retain(|b| b.t_hi.is_some_and(|t_hi| t_hi <= h));
+        Outcome::Decided(Verdict::Proved { h })
+    }
+
+    /// Where to end a step that is proved up to a time: not within one of the first brackets, which would
+    /// part it from another that it overlaps. From just before it a short step sees all of them.
+    fn outside_brackets(&mut self, first: usize, proved: f64) -> f64 {
+        let (mut start, mut end) = (proved, proved);
+        for bracket in self.brackets[..first].iter().rev() {
+            let t_hi = bracket.t_hi.unwrap_or(f64::INFINITY);
+            if bracket.t_lo < start && t_hi > start {
+                (start, end) = (bracket.t_lo, end.max(t_hi));
+            }
+        }
+        if start == proved || start < 0.1 * (end - start) {
+            return proved;
+        }
+        self.memory = 2.0 * (end - start);
+        start
     }
 
     /// A guard is in doubt almost from the start. Shorter steps are tried, which see more clearly,
@@ -602,6 +628,7 @@ impl Certifier {
                 changes: true,
                 stop: 0.0,
                 slope,
+                is_rounded: false,
             });
         }
         let wrong = self.has_fault(Fault::WrongMargin);
@@ -619,6 +646,7 @@ impl Certifier {
                 changes,
                 stop: stop * h,
                 slope: evaluate_with_derivative(row, stop).1 / h,
+                is_rounded: radius.start >= 0.5 * radius.at(zone.hi),
             });
         }
     }
