@@ -462,6 +462,24 @@ impl Recipe {
             Recipe::Binary(op, a, b) => binary_series(*op, &a.series(leaves), &b.series(leaves)),
         }
     }
+
+    /// False if a function is taken near the edge of its domain, where rounding of its argument is much
+    /// of its value.
+    fn is_well_conditioned(&self, leaves: &[Series; 4]) -> bool {
+        match self {
+            Recipe::Leaf(_) => true,
+            Recipe::Unary(op, a) => {
+                let x = a.series(leaves).0[0].abs();
+                let is_inside = match op {
+                    Unary::Asin | Unary::Acos | Unary::Atanh => x < 0.999,
+                    Unary::Sqrt | Unary::Log => x > 1e-3,
+                    _ => true,
+                };
+                is_inside && a.is_well_conditioned(leaves)
+            }
+            Recipe::Binary(_, a, b) => a.is_well_conditioned(leaves) && b.is_well_conditioned(leaves),
+        }
+    }
 }
 
 proptest! {
@@ -480,6 +498,7 @@ proptest! {
             .map(|s| Series::from(|k| s.0[k] * h.powi(k as i32)));
         let time = Series::from(|k| [0.25, h].get(k).copied().unwrap_or(0.0));
         let leaves = [time, orbit[0].clone(), orbit[1].clone(), Series::constant(0.6)];
+        prop_assume!(recipe.is_well_conditioned(&leaves));
         let expected = recipe.series(&leaves);
         let size = expected.0.iter().fold(0f64, |m, c| m.max(c.abs()));
         prop_assume!(expected.0.iter().all(|c| c.abs() < 1e6));
