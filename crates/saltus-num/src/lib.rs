@@ -8,6 +8,7 @@ pub mod roots;
 mod rounding;
 pub mod sturm;
 mod twofold;
+pub mod vectors;
 pub mod zones;
 
 /// Half the distance from 1 to the next number: the greatest relative error of an operation.

@@ -35,8 +35,12 @@ pub(crate) struct Carried {
 
 impl Carried {
     /// A segment of some states begins where the run stands.
+    #[inline]
     pub fn begin(&mut self, states: &[(u32, u32)]) {
-        for slot in states.iter().map(|&(slot, _)| slot as usize).filter(|&slot| slot < self.here.len()) {
+        if self.here.is_empty() {
+            return;
+        }
+        for slot in states.iter().map(|&(slot, _)| slot as usize) {
             self.start[slot] = self.here[slot];
         }
     }
@@ -55,11 +59,15 @@ impl Carried {
 }
 
 impl Runner<'_> {
-    /// Takes the rounding on the segment up to a place, where states were evaluated.
+    /// Takes the rounding on the segment up to a place, where states were evaluated, if steps are proved.
+    #[inline]
     pub fn carry_rounding(&mut self, s: f64) {
-        if !self.method.is_proof() || s == 0.0 {
-            return;
+        if self.method.is_proof() && s > 0.0 {
+            self.add_rounding(s);
         }
+    }
+
+    fn add_rounding(&mut self, s: f64) {
         let (segment, combination) = (&self.segment, self.combinations.get(self.current));
         let Carried { start, here, moves } = &mut self.proofs.carried;
         start.resize(self.env.len(), 0.0);

@@ -8,7 +8,9 @@
 use crate::compile::Signs;
 use saltus_expr::jet::{Range, StateMatrix, enclose};
 use saltus_expr::{FlowPlan, PlanBlock};
+use saltus_num::MARGIN;
 use saltus_num::elementary::powi;
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// Steps out of the clearing that pay for another one, and what is there at first: where guards are near
 /// zero now and again, attempts would cost more than they save.
@@ -19,8 +21,6 @@ const SAVINGS: u32 = 8 * PRICE;
 const WIDER: [f64; 2] = [1.0, 0.125];
 /// The same for one around the way of the step alone.
 const AROUND: [f64; 2] = [8.0, 1.0];
-/// Covers the rounding of the few operations of a bound, many times over.
-const MARGIN: f64 = 1e-12;
 
 const UNBOUNDED: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
 
@@ -157,15 +157,7 @@ impl Clearing {
             && self.constants.iter().all(|&(slot, value)| step.env[slot as usize] == value)
             && self.region.time[0] <= step.time[0]
             && step.time[1] <= self.region.time[1]
-            && in_widest_vectors(self, step.course)
-    }
-
-    #[inline(always)]
-    fn holds_states(&self, course: Course<'_>) -> bool {
-        match &self.region.groups[..] {
-            [group] => group.holds(course.range(group.index)),
-            groups => groups.iter().all(|group| group.holds(course.range(group.index))),
-        }
+            && in_widest_vectors(Holding(&self.region.groups, step.course))
     }
 
     /// Tries to make a clearing that holds a step on which all guards keep these signs.
@@ -213,23 +205,6 @@ impl Clearing {
     }
 }
 
-/// [`Clearing::holds_states`] compiled for the widest vectors of the machine.
-#[inline]
-fn in_widest_vectors(clearing: &Clearing, course: Course<'_>) -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn wide(clearing: &Clearing, course: Course<'_>) -> bool {
-            clearing.holds_states(course)
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has the feature.
-            return unsafe { wide(clearing, course) };
-        }
-    }
-    clearing.holds_states(course)
-}
-
 /// True if all numbers of a range have a sign that is not zero.
 fn keeps(sign: i8, range: Range) -> bool {
     match sign {
@@ -268,6 +243,22 @@ impl Group {
     fn holds(&self, [lo, hi]: [Four; 2]) -> bool {
         let [least, greatest] = &self.ends;
         (0..4).fold(true, |holds, i| holds & (least[i] <= lo[i]) & (hi[i] <= greatest[i]))
+    }
+}
+
+/// Whether all groups hold what the states do on a step.
+struct Holding<'a>(&'a [Group], Course<'a>);
+
+impl VectorWork for Holding<'_> {
+    type Output = bool;
+
+    #[inline(always)]
+    fn work(self) -> bool {
+        let holds = |group: &Group| group.holds(self.1.range(group.index));
+        match self.0 {
+            [group] => holds(group),
+            groups => groups.iter().all(holds),
+        }
     }
 }
 

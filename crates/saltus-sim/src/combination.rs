@@ -446,11 +446,6 @@ impl Combination {
         }
     }
 
-    fn find_atom_rows(&mut self) {
-        let row = |&slot: &u32| self.jets.row_range(slot).unwrap_or_default();
-        self.atom_rows = self.atom_slots.iter().map(row).collect();
-    }
-
     /// There is no native code in this build.
     #[cfg(not(feature = "native"))]
     pub fn go_native(&mut self, _order: usize) -> bool {
@@ -493,6 +488,12 @@ impl Combination {
             && self.watches.iter().all(|watch| matches!(watch, Watch::Rule(_)))
             && conditions.into_iter().all(Formula::reads_atoms_alone)
             && written().all(|slot| !read.contains(slot))
+    }
+
+    /// Finds the coefficients of the active atoms in the memory of the jets in force.
+    fn find_atom_rows(&mut self) {
+        let row = |&slot: &u32| self.jets.row_range(slot).unwrap_or_default();
+        self.atom_rows = self.atom_slots.iter().map(row).collect();
     }
 
     fn bound_degrees(&mut self, code: &Code, order: usize) {

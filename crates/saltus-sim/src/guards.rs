@@ -246,14 +246,7 @@ impl Runner<'_> {
             let after = if value.abs() <= tolerance { -before } else { sign_of(value) };
             if after != before && end > 0.0 {
                 let crossing = Crossing::Atom(p as u32, after);
-                self.segment.roots.push(StepRoot {
-                    lo: end,
-                    hi: end,
-                    stop: end,
-                    exact: f64::NAN,
-                    slope: f64::NAN,
-                    crossing,
-                });
+                self.segment.roots.push(StepRoot::at(end, crossing));
             }
         }
         self.stair_roots(self.segment.ratio);
@@ -386,7 +379,7 @@ impl Runner<'_> {
 pub(crate) fn start_root(roots: &mut Vec<StepRoot>, p: usize, signs: &mut Signs, after: i8) {
     if signs.now != 0 && signs.now != after {
         let crossing = Crossing::Atom(p as u32, after);
-        roots.push(StepRoot { lo: 0.0, hi: 0.0, stop: 0.0, exact: f64::NAN, slope: f64::NAN, crossing });
+        roots.push(StepRoot::at(0.0, crossing));
     } else {
         signs.after = after;
     }

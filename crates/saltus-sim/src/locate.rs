@@ -230,14 +230,7 @@ impl Runner<'_> {
             let (value, slope) = (self.row[0], self.row[1]);
             if sign != 0 && sign_of(slope) == -sign && value.abs() <= near * slope.abs() {
                 let crossing = Crossing::Atom(p as u32, -sign);
-                self.segment.roots.push(StepRoot {
-                    lo: 0.0,
-                    hi: 0.0,
-                    stop: 0.0,
-                    exact: f64::NAN,
-                    slope: f64::NAN,
-                    crossing,
-                });
+                self.segment.roots.push(StepRoot::at(0.0, crossing));
             }
         }
         self.leaves_edge(0, self.segment.roots.len())

@@ -1,5 +1,7 @@
 //! The polynomial in force: states over one step, and the places where guards are zero on it.
 
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
+
 /// What changes where a guard polynomial is zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Crossing {
@@ -53,6 +55,13 @@ pub(crate) struct Segment {
     pub next_root: usize,
 }
 
+impl StepRoot {
+    /// A root at one place, of which nothing else is known.
+    pub fn at(place: f64, crossing: Crossing) -> StepRoot {
+        StepRoot { lo: place, hi: place, stop: place, exact: f64::NAN, slope: f64::NAN, crossing }
+    }
+}
+
 impl Segment {
     /// Values of all states at `s`, given their coefficients.
     pub fn evaluate(&self, coefficients: &[f64], s: f64, values: &mut Vec<f64>) {
@@ -67,7 +76,8 @@ impl Segment {
             ([a, b, c], []) => [*a, *b, *c] = horner_of_fours(coefficients, self.orders, s),
             (fours, rest) => {
                 let first = 4 * fours.len();
-                horner_of_many(coefficients, self.stride, self.orders, s, fours);
+                let (rows, stride, orders) = (coefficients, self.stride, self.orders);
+                in_widest_vectors(ManyFours { rows, stride, orders, s, fours });
                 for (i, value) in rest.iter_mut().enumerate() {
                     [*value] = horner(coefficients, self.stride, self.orders, first + i, s);
                 }
@@ -105,26 +115,24 @@ impl Segment {
     }
 }
 
-/// Fours of polynomials at `s`, compiled for the widest vectors of the machine.
-fn horner_of_many(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
+/// Fours of polynomials at `s`, of as many in a row as the stride tells.
+struct ManyFours<'a> {
+    rows: &'a [f64],
+    stride: usize,
+    orders: usize,
+    s: f64,
+    fours: &'a mut [[f64; 4]],
+}
+
+impl VectorWork for ManyFours<'_> {
+    type Output = ();
+
     #[inline(always)]
-    fn all(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
-        for (g, four) in fours.iter_mut().enumerate() {
-            *four = horner(rows, stride, orders, 4 * g, s);
+    fn work(self) {
+        for (g, four) in self.fours.iter_mut().enumerate() {
+            *four = horner(self.rows, self.stride, self.orders, 4 * g, self.s);
         }
     }
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn wide(rows: &[f64], stride: usize, orders: usize, s: f64, fours: &mut [[f64; 4]]) {
-            all(rows, stride, orders, s, fours);
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has the feature.
-            return unsafe { wide(rows, stride, orders, s, fours) };
-        }
-    }
-    all(rows, stride, orders, s, fours);
 }
 
 /// `N` neighbouring polynomials at `s`, given row by row. Even and odd powers are summed apart, which
@@ -156,40 +164,39 @@ pub(crate) fn horner<const N: usize>(
     std::array::from_fn(|i| odd[i] * s + even[i])
 }
 
-/// The same for some fours of polynomials that are all there are, compiled for the widest vectors of the
-/// machine; the numbers do not depend on them.
-#[inline]
-fn horner_of_fours<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        fn wide<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
-            horner_of_rows(rows, orders, s)
-        }
-        if is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has the feature.
-            return unsafe { wide(rows, orders, s) };
-        }
-    }
-    horner_of_rows(rows, orders, s)
+/// Some fours of polynomials at `s` that are all there are, row by row.
+struct Fours<'a, const FOURS: usize> {
+    rows: &'a [f64],
+    orders: usize,
+    s: f64,
 }
 
-#[inline(always)]
-fn horner_of_rows<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
-    let rows = &rows.as_chunks::<4>().0.as_chunks::<FOURS>().0[..orders];
-    let square = s * s;
-    let (pairs, last) = rows.as_chunks::<2>();
-    let mut even = last.first().copied().unwrap_or([[0.0; 4]; FOURS]);
-    let mut odd = [[0.0; 4]; FOURS];
-    for [lower, upper] in pairs.iter().rev() {
-        for g in 0..FOURS {
-            for i in 0..4 {
-                odd[g][i] = odd[g][i] * square + upper[g][i];
-                even[g][i] = even[g][i] * square + lower[g][i];
+impl<const FOURS: usize> VectorWork for Fours<'_, FOURS> {
+    type Output = [[f64; 4]; FOURS];
+
+    #[inline(always)]
+    fn work(self) -> [[f64; 4]; FOURS] {
+        let Fours { rows, orders, s } = self;
+        let rows = &rows.as_chunks::<4>().0.as_chunks::<FOURS>().0[..orders];
+        let square = s * s;
+        let (pairs, last) = rows.as_chunks::<2>();
+        let mut even = last.first().copied().unwrap_or([[0.0; 4]; FOURS]);
+        let mut odd = [[0.0; 4]; FOURS];
+        for [lower, upper] in pairs.iter().rev() {
+            for g in 0..FOURS {
+                for i in 0..4 {
+                    odd[g][i] = odd[g][i] * square + upper[g][i];
+                    even[g][i] = even[g][i] * square + lower[g][i];
+                }
             }
         }
+        std::array::from_fn(|g| std::array::from_fn(|i| odd[g][i] * s + even[g][i]))
     }
-    std::array::from_fn(|g| std::array::from_fn(|i| odd[g][i] * s + even[g][i]))
+}
+
+#[inline]
+fn horner_of_fours<const FOURS: usize>(rows: &[f64], orders: usize, s: f64) -> [[f64; 4]; FOURS] {
+    in_widest_vectors(Fours { rows, orders, s })
 }
 
 #[cfg(test)]

@@ -25,7 +25,6 @@ pub mod recurrence;
 mod rows;
 mod schedule;
 mod tube;
-mod vectors;
 
 pub use bank::{Bank, Bounds, Courses, Found, steady_until};
 pub use degree::Degree;

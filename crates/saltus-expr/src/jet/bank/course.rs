@@ -8,8 +8,8 @@
 
 use super::bounds::{Bounds, GROUP};
 use super::{Bank, Found};
-use crate::jet::vectors::{VectorWork, in_widest_vectors};
 use crate::jet::{Jets, Place};
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// The share of the slack that a course may be off; the rest covers the rounding of its shifts and, in
 /// proofs, the distance of the flow from its polynomials.
@@ -162,6 +162,8 @@ struct Testing<'a> {
 }
 
 impl VectorWork for Testing<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn work(self) {
         let Courses { span, rows, fresh, distance, .. } = self.courses;
@@ -199,6 +201,8 @@ struct Bounding<'a> {
 }
 
 impl VectorWork for Bounding<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn work(self) {
         let Courses { span, rows, fresh, slack, bounds, .. } = self.courses;

@@ -5,12 +5,12 @@ use super::{Found, View};
 use crate::interval;
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
-use crate::jet::vectors::{VectorWork, in_widest_vectors};
 use crate::jet::{Degree, Jets};
 use crate::plan::PlanBlock;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
 use saltus_num::interval::Interval;
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -366,6 +366,8 @@ fn range_of(op: Op, operand: impl Fn(Reg) -> Interval) -> Interval {
 struct Surveying<'a>(&'a mut Family, &'a [Bounds]);
 
 impl VectorWork for Surveying<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn work(self) {
         self.0.take_arguments(self.1);
@@ -377,6 +379,8 @@ impl VectorWork for Surveying<'_> {
 struct Enclosing<'a>(&'a mut Family, usize);
 
 impl VectorWork for Enclosing<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn work(self) {
         self.0.enclose_all(self.1);

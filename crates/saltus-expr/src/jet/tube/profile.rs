@@ -6,8 +6,8 @@
 
 use crate::jet::RowPlace;
 use crate::jet::range::Range;
-use crate::jet::vectors::{VectorWork, in_widest_vectors};
 use saltus_num::UNIT;
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// Rows that are read together.
 const LANES: usize = 4;
@@ -303,6 +303,8 @@ struct Summing<'a> {
 }
 
 impl VectorWork for Summing<'_> {
+    type Output = ();
+
     #[inline(always)]
     fn work(self) {
         let (mut sum, mut size) = ([0.0; LANES], [0.0; LANES]);
