@@ -157,6 +157,12 @@ impl Program {
         self.constants.iter().map(|&bits| f64::from_bits(bits))
     }
 
+    /// The value of a register that holds a constant.
+    pub fn constant(&self, register: Reg) -> Option<f64> {
+        let bits = register.index().checked_sub(self.inputs()).and_then(|i| self.constants.get(i));
+        bits.map(|&bits| f64::from_bits(bits))
+    }
+
     /// The operations; they fill the registers after the constants.
     pub fn ops(&self) -> &[Op] {
         &self.ops

@@ -11,7 +11,7 @@ pub const VARIABLES: usize = 4;
 /// Number of leaves every list of random expressions starts with.
 pub const LEAVES: usize = VARIABLES + CONSTANTS.len();
 
-const CONSTANTS: [f64; 7] = [0.0, 1.0, -1.0, 2.0, 0.5, -3.25, 3.0];
+const CONSTANTS: [f64; 9] = [0.0, 1.0, -1.0, 2.0, 0.5, -3.25, 3.0, -1.5, 2.5];
 
 /// The number of cases of a property: `SALTUS_CASES` or the given one.
 pub fn cases(default: u32) -> ProptestConfig {

@@ -203,7 +203,11 @@ impl<'a, 'f> Body<'a, 'f> {
                 self.coefficient(operand, 0);
             });
             let now = &self.now;
-            let value = self.emitter.operation(op, |r| now[r.index()].expect("loaded above"));
+            let value = self.emitter.operation(
+                op,
+                |r| now[r.index()].expect("loaded above"),
+                |r| self.fused.rows.constant(r),
+            );
             self.keep(row, value);
         }
         if constant {

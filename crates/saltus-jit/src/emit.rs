@@ -254,15 +254,48 @@ impl<'a, 'f> Emitter<'a, 'f> {
             PowerStep::Square => self.ins.ins().fmul(value, value),
             PowerStep::Multiply => self.ins.ins().fmul(value, x),
         });
-        if n > 0 {
-            return power;
-        }
-        let one = self.constant(1.0);
-        self.ins.ins().fdiv(one, power)
+        if n > 0 { power } else { self.inverse(power) }
     }
 
-    /// The value of an operation whose operands are given by `value`.
-    pub fn operation(&mut self, op: Op, value: impl Fn(Reg) -> Value) -> Value {
+    /// A power of halves by the operations of [`elementary::half_power`].
+    fn half_power(&mut self, x: Value, n: i32) -> Value {
+        let zero = self.constant(0.0);
+        let x = self.ins.ins().fadd(x, zero);
+        let root = self.ins.ins().sqrt(x);
+        let whole = match n.abs() {
+            1 => None,
+            3 => Some(x),
+            _ => Some(self.ins.ins().fmul(x, x)),
+        };
+        match (whole, n > 0) {
+            (None, true) => root,
+            (Some(whole), true) => self.ins.ins().fmul(whole, root),
+            (None, false) => self.inverse(root),
+            (Some(whole), false) => {
+                let inverse = self.inverse(whole);
+                self.ins.ins().fdiv(inverse, root)
+            }
+        }
+    }
+
+    fn inverse(&mut self, x: Value) -> Value {
+        let one = self.constant(1.0);
+        self.ins.ins().fdiv(one, x)
+    }
+
+    /// The value of an operation whose operands are given by `value`, those that are constants of the
+    /// program also by `constant`.
+    pub fn operation(
+        &mut self,
+        op: Op,
+        value: impl Fn(Reg) -> Value,
+        constant: impl Fn(Reg) -> Option<f64>,
+    ) -> Value {
+        if let Op::Binary(Binary::Pow, a, b) = op
+            && let Some(n) = constant(b).and_then(elementary::halves)
+        {
+            return self.half_power(value(a), n);
+        }
         match op {
             Op::Unary(op, a) => self.unary(op, value(a)),
             Op::Binary(op, a, b) => self.binary(op, value(a), value(b)),

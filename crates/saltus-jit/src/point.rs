@@ -20,7 +20,7 @@ fn emit_program(emitter: &mut Emitter, program: &Program, inputs: Vec<Value>) ->
         registers.push(emitter.constant(constant));
     }
     for &op in program.ops() {
-        let value = emitter.operation(op, |r| registers[r.index()]);
+        let value = emitter.operation(op, |r| registers[r.index()], |r| program.constant(r));
         registers.push(value);
     }
     registers

@@ -240,7 +240,11 @@ impl<'a, 'f> Unrolled<'a, 'f> {
                 self.hold(operand);
             }
             let now = &self.now;
-            let value = self.emitter.operation(op, |r| now[r.index()].expect("held above"));
+            let value = self.emitter.operation(
+                op,
+                |r| now[r.index()].expect("held above"),
+                |r| self.fused.rows.constant(r),
+            );
             self.keep(row, value);
         }
         for i in self.part.locks.clone() {

@@ -60,25 +60,39 @@ pub fn ceil(x: f64) -> f64 {
     x.ceil()
 }
 
-/// `x` to the power `y`.
-///
-/// The half powers of mechanics, 1/2, 3/2, 5/2 and their negatives, are products with a square root
-/// where `x` is of ordinary size: as accurate as the general power and many times faster.
+/// `x` to the power `y`; a half power of mechanics as [`half_power`].
 pub fn pow(x: f64, y: f64) -> f64 {
+    halves(y).map_or_else(|| libm::pow(x, y), |n| half_power(x, n))
+}
+
+/// The number of halves in one of the powers of mechanics, 1/2, 3/2, 5/2 and their negatives.
+///
+/// ```
+/// use saltus_num::elementary::halves;
+/// assert_eq!((halves(-1.5), halves(2.0)), (Some(-3), None));
+/// ```
+#[inline]
+pub fn halves(y: f64) -> Option<i32> {
     let size = y.abs();
-    let half = size == 0.5 || size == 1.5 || size == 2.5;
-    if !half || !(1e-100..1e100).contains(&x) {
-        return libm::pow(x, y);
-    }
+    (size == 0.5 || size == 1.5 || size == 2.5).then_some((2.0 * y) as i32)
+}
+
+/// `x` to the power of 1, 3 or 5 halves or their negatives, by a square root: as accurate as the
+/// general power and many times faster. What is computed on the way overflows or underflows only
+/// where the value does.
+#[inline]
+pub fn half_power(x: f64, n: i32) -> f64 {
+    // Powers of a negative zero are those of zero.
+    let x = x + 0.0;
     let root = x.sqrt();
-    let power = if size == 0.5 {
-        root
-    } else if size == 1.5 {
-        x * root
-    } else {
-        (x * x) * root
-    };
-    if y > 0.0 { power } else { 1.0 / power }
+    match n {
+        1 => root,
+        3 => x * root,
+        5 => (x * x) * root,
+        -1 => 1.0 / root,
+        -3 => (1.0 / x) / root,
+        _ => (1.0 / (x * x)) / root,
+    }
 }
 
 /// Angle of the point (`x`, `y`).
@@ -181,7 +195,12 @@ mod tests {
     fn powers_at_the_edges() {
         assert_eq!((pow(0.0, 1.5), pow(0.0, -0.5)), (0.0, f64::INFINITY));
         assert!(pow(-1.0, 0.5).is_nan());
-        assert!(pow(1e206, -1.5) > 0.0);
+        assert_eq!((pow(-0.0, 0.5).to_bits(), pow(-0.0, -2.5)), (0, f64::INFINITY));
+        for (x, y) in
+            [(1e206, -1.5), (1e-205, 1.5), (1e123, 2.5), (1e123, -2.5), (1e-123, -2.5), (1e-300, 0.5)]
+        {
+            assert!((pow(x, y) / libm::pow(x, y) - 1.0).abs() < 1e-15, "{x} {y}");
+        }
         assert_eq!((pow(4.0, 2.5), pow(4.0, -1.5), pow(9.0, 0.5)), (32.0, 0.125, 3.0));
     }
 

@@ -8,7 +8,7 @@ use crate::composer::Composer;
 use crate::crowd::FEW;
 use crate::error::SimError;
 use crate::guards::sign_of;
-use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
+use saltus_expr::jet::{Bank, Degree, JetMachine, Jets, RowInMemory};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
 use saltus_solve::certificate::Certifier;
@@ -78,8 +78,8 @@ pub(crate) struct Combination {
     pub atoms: Vec<AtomId>,
     /// The slot of each active atom.
     pub atom_slots: Vec<u32>,
-    /// Where their coefficients are in the memory of the jets; empty if not side by side.
-    pub atom_rows: Vec<Range<usize>>,
+    /// Where their coefficients are in the memory of the jets.
+    pub atom_rows: Vec<RowInMemory>,
     /// Position of each atom of the code in `atoms`, or `u32::MAX`.
     pub position: Vec<u32>,
     pub watches: Vec<Watch>,
@@ -492,8 +492,7 @@ impl Combination {
 
     /// Finds the coefficients of the active atoms in the memory of the jets in force.
     fn find_atom_rows(&mut self) {
-        let row = |&slot: &u32| self.jets.row_range(slot).unwrap_or_default();
-        self.atom_rows = self.atom_slots.iter().map(row).collect();
+        self.atom_rows = self.atom_slots.iter().map(|&slot| self.jets.row_in_memory(slot)).collect();
     }
 
     fn bound_degrees(&mut self, code: &Code, order: usize) {

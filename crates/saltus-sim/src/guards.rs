@@ -10,7 +10,7 @@ use crate::sift::sift;
 use saltus_expr::jet::Bank;
 use saltus_num::MARGIN;
 use saltus_num::elementary::powi;
-use saltus_num::polynomial::{self, magnitude};
+use saltus_num::polynomial;
 use saltus_num::roots::{Root, excludes_zero, near_side, sign_after_zero};
 
 /// With many guards a step ends behind the first zero of any: most steps end at an event anyway, and
@@ -19,10 +19,13 @@ const BEHIND: f64 = 1.0625;
 /// But a step is not shortened to less than this share.
 const SHORTEST_SHARE: f64 = 1.0 / 64.0;
 
+/// The share of its value that an atom far from zero loses at most on a step.
+const FAR: f64 = 0.875;
+
 /// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
-    /// It loses less than half of its value.
+    /// It keeps so much of its value that the errors of the step cannot make it zero.
     Far,
     /// It keeps its sign.
     Steady,
@@ -413,16 +416,14 @@ impl Combination {
     /// on a step with these powers; the coefficients are in the memory of the jets.
     #[inline(always)]
     fn reach(&self, arena: &[f64], p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
-        let [value, slope, rest] = match arena.get(self.atom_rows[p].clone()) {
-            Some([value, slope, others @ ..]) => [*value, *slope, magnitude(others)],
-            _ => self.jets.spread(self.atom_slots[p]),
-        };
+        let [value, slope, rest] = self.atom_rows[p].spread(arena);
         let sign = f64::from(signs.now);
         // Not positive if the value contradicts the sign.
         let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);
-        if change.abs() + bend < 0.5 * size {
+        let loss = (-sign * change).max(0.0) + bend;
+        if loss < size * FAR {
             Reach::Far
-        } else if (-sign * change).max(0.0) + bend < size * (1.0 - MARGIN) {
+        } else if loss < size * (1.0 - MARGIN) {
             Reach::Steady
         } else {
             Reach::Unknown

@@ -144,6 +144,11 @@ impl Lowered {
         self.degrees.len()
     }
 
+    /// The value of a row that is a constant.
+    pub fn constant(&self, row: Reg) -> Option<f64> {
+        row.index().checked_sub(self.inputs).and_then(|i| self.constants.get(i).copied())
+    }
+
     /// The row of the first node.
     pub fn first_node(&self) -> usize {
         self.inputs + self.constants.len()

@@ -163,11 +163,13 @@ pub trait Jets {
         self.layout().places[slot as usize].degree
     }
 
-    /// Where all coefficients of a slot are in memory, if they lie side by side.
-    fn row_range(&self, slot: u32) -> Option<std::ops::Range<usize>> {
+    /// Where the coefficients of a slot are in memory.
+    fn row_in_memory(&self, slot: u32) -> RowInMemory {
         let layout = self.layout();
         let place = layout.places[slot as usize];
-        (place.stride == 1).then(|| place.at(0)..place.at(place.degree.within(layout.order) + 1))
+        let stride = place.stride.max(1) as usize;
+        let first = place.at(0);
+        RowInMemory { range: first..first + stride * place.degree.within(layout.order) + 1, stride }
     }
 
     /// One coefficient of a slot.
@@ -193,38 +195,49 @@ pub trait Jets {
 
     /// The coefficients of order 0, 1 and 2 of a slot, and the sum of the magnitudes of the others.
     fn weights(&self, slot: u32) -> [f64; 4] {
-        let ([value, slope, bend], rest) = first_and_rest(self, slot);
+        let ([value, slope, bend], rest) = self.row_in_memory(slot).first_and_rest(self.arena());
         [value, slope, bend, rest]
     }
 
     /// The coefficients of order 0 and 1 of a slot, and the sum of the magnitudes of the others.
     fn spread(&self, slot: u32) -> [f64; 3] {
-        let ([value, slope], rest) = first_and_rest(self, slot);
-        [value, slope, rest]
+        self.row_in_memory(slot).spread(self.arena())
     }
 }
 
-/// The first coefficients of a slot, and the sum of the magnitudes of the others.
-#[inline(always)]
-fn first_and_rest<const N: usize>(jets: &(impl Jets + ?Sized), slot: u32) -> ([f64; N], f64) {
-    let layout = jets.layout();
-    let place = layout.places[slot as usize];
-    let count = place.degree.within(layout.order) + 1;
-    if place.stride == 1
-        && let Some((&first, others)) = jets.arena()[place.at(0)..place.at(count)].split_first_chunk()
-    {
-        return (first, magnitude(others));
+/// Where the coefficients of a slot that are not zero by its degree are in the memory of jets: every
+/// `stride`-th number of a range.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RowInMemory {
+    range: std::ops::Range<usize>,
+    stride: usize,
+}
+
+impl RowInMemory {
+    /// The coefficients of order 0 and 1, and the sum of the magnitudes of the others.
+    #[inline(always)]
+    pub fn spread(&self, arena: &[f64]) -> [f64; 3] {
+        let ([value, slope], rest) = self.first_and_rest(arena);
+        [value, slope, rest]
     }
-    let arena = &jets.arena()[place.at(0)..];
-    let stride = place.stride.max(1) as usize;
-    let first = std::array::from_fn(|k| if k < count { arena[k * stride] } else { 0.0 });
-    let others = arena.get(N * stride..).filter(|_| count > N).unwrap_or_default();
-    let rest = count.saturating_sub(N);
-    let sum = match stride {
-        2 => even_magnitude(&others[..others.len().min(2 * rest)]),
-        _ => others.iter().step_by(stride).take(rest).map(|c| c.abs()).sum(),
-    };
-    (first, sum)
+
+    /// The first coefficients, and the sum of the magnitudes of the others.
+    #[inline(always)]
+    fn first_and_rest<const N: usize>(&self, arena: &[f64]) -> ([f64; N], f64) {
+        let (row, stride) = (&arena[self.range.clone()], self.stride);
+        if stride == 1
+            && let Some((&first, others)) = row.split_first_chunk()
+        {
+            return (first, magnitude(others));
+        }
+        let first = std::array::from_fn(|k| row.get(k * stride).copied().unwrap_or(0.0));
+        let others = row.get(N * stride..).unwrap_or_default();
+        let rest = match stride {
+            2 => even_magnitude(others),
+            _ => others.iter().step_by(stride).map(|c| c.abs()).sum(),
+        };
+        (first, rest)
+    }
 }
 
 /// The sum of the magnitudes of every other number, from the first on.
