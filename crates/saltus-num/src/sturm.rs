@@ -13,6 +13,8 @@ use crate::twofold::Twofold;
 
 /// A remainder this much smaller than what it was made of is taken as zero.
 const NOISE: f64 = 1e-25;
+/// A leading coefficient this much smaller than the greatest does not matter.
+const NEGLIGIBLE: f64 = 1e-8;
 /// Halvings of an interval that holds one root.
 const HALVINGS: u32 = 54;
 
@@ -161,7 +163,10 @@ fn negated_remainder(a: &[Twofold], b: &[Twofold]) -> Option<Vec<Twofold>> {
         }
         rest.pop();
     }
-    let rest = trimmed(rest, NOISE * size)?;
+    // Leading coefficients that rounding of the polynomial may have made are no part of the remainder,
+    // unless the others are hardly greater.
+    let rounding = (8.0 * f64::EPSILON * size).min(NEGLIGIBLE * size_of(&rest));
+    let rest = trimmed(rest, rounding.max(NOISE * size))?;
     let unit = Twofold::from(size_of(&rest));
     Some(rest.into_iter().map(|c| -c / unit).collect())
 }
@@ -179,6 +184,27 @@ mod tests {
             multiply_truncated(&p, &[-r, 1.0], &mut q);
             q
         })
+    }
+
+    #[test]
+    fn remainders_of_lower_degree_do_not_end_the_chain() {
+        // u^4 + u / 8 by its coefficients in s, u = 4 s - 7/8 up to rounding: the first remainder is linear.
+        let u = [-0.875 - f64::EPSILON, 4.0];
+        let mut p = vec![1.0];
+        for _ in 0..4 {
+            let mut q = vec![0.0; p.len() + 1];
+            multiply_truncated(&p, &u, &mut q);
+            p = q;
+        }
+        p[0] += u[0] / 8.0;
+        p[1] += u[1] / 8.0;
+        let mut found = Vec::new();
+        SturmChain::default().roots(&p, &mut found);
+        let at: Vec<f64> = found.iter().map(|root| root.at).collect();
+        assert!(
+            at.len() == 2 && (at[0] - 0.09375).abs() < 1e-15 && (at[1] - 0.21875).abs() < 1e-15,
+            "{at:?}"
+        );
     }
 
     proptest! {
