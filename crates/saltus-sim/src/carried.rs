@@ -111,8 +111,7 @@ impl Runner<'_> {
     /// guard near some place, or those of two guards apart; 0 if that can not be told.
     fn shift(&mut self, place: f64, guards: &[Motion]) -> f64 {
         // Displaced states may be where a function does not exist.
-        let combination = self.combination();
-        if combination.has_edges || combination.has_domains {
+        if self.combination().has_edges {
             return PROOF_ROUNDING * f64::EPSILON * self.segment.time_of(place).abs();
         }
         let mut saved = std::mem::take(&mut self.saved);
