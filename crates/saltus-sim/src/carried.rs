@@ -7,17 +7,16 @@
 //! the same states in the same way, however much these are off, and is great where a slope is small.
 //!
 //! The errors of a step are those of the rates, as the proof bounds them, and of the polynomials that
-//! are evaluated at its end. Those of many steps are taken as independent: their squares are added. A
-//! state that is assigned starts anew. How the flow makes earlier errors grow is not looked at.
+//! are evaluated at its end; of a step that is not proved only the last rounding is counted. Those of
+//! many steps are taken as independent: their squares are added. A state that is assigned starts anew.
+//! How the flow makes earlier errors grow is not looked at.
 
 use crate::compile::SwitchKind;
-use crate::locate::{PROOF_ROUNDING, coefficients};
+use crate::locate::PROOF_ROUNDING;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_num::UNIT;
 
-/// Roundings of a term of a polynomial for each order, at most.
-const ROUNDINGS: f64 = 4.0;
 /// States are displaced by so many times their errors to see what guards make of them: enough to be
 /// told from the rounding of the guards themselves.
 const DISPLACEMENT: f64 = 1_048_576.0;
@@ -29,8 +28,6 @@ pub(crate) struct Carried {
     start: Vec<f64>,
     /// Where the run stands on it.
     here: Vec<f64>,
-    /// How far the terms of the states may move them.
-    moves: Vec<f64>,
 }
 
 impl Carried {
@@ -67,20 +64,20 @@ impl Runner<'_> {
         }
     }
 
+    #[inline(never)]
     fn add_rounding(&mut self, s: f64) {
-        let (segment, combination) = (&self.segment, self.combinations.get(self.current));
-        let Carried { start, here, moves } = &mut self.proofs.carried;
-        start.resize(self.env.len(), 0.0);
-        here.resize(self.env.len(), 0.0);
-        let data = coefficients(segment, combination);
-        segment.sum_moves(data, s, moves);
+        let combination = self.combinations.get(self.current);
+        let Carried { start, here } = &mut self.proofs.carried;
+        if here.len() != self.env.len() {
+            start.resize(self.env.len(), 0.0);
+            here.resize(self.env.len(), 0.0);
+        }
         let prover = combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0);
-        let (elapsed, roundings) = (s * segment.h, ROUNDINGS * UNIT * segment.orders as f64);
+        let elapsed = s * self.segment.h;
         for (i, &(slot, _)) in combination.plan.states.iter().enumerate() {
-            let rates = elapsed * prover.map_or(0.0, |prover| prover.rate_rounding(i));
-            let sum = if moves[i] == 0.0 { 0.0 } else { UNIT * data[i].abs() };
-            let error = rates + roundings * moves[i] + sum;
-            here[slot as usize] = start[slot as usize] + error * error;
+            let slot = slot as usize;
+            let error = prover.map_or(UNIT * self.env[slot], |prover| prover.state_rounding(i, elapsed));
+            here[slot] = start[slot] + error * error;
         }
     }
 

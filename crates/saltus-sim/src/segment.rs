@@ -85,19 +85,6 @@ impl Segment {
         }
     }
 
-    /// Sums of the magnitudes of the terms that move the states up to `s`, given their coefficients.
-    pub fn sum_moves(&self, coefficients: &[f64], s: f64, sums: &mut Vec<f64>) {
-        let s = s * self.ratio;
-        sums.clear();
-        sums.resize(self.stride, 0.0);
-        let others = coefficients[..self.orders * self.stride].chunks_exact(self.stride.max(1)).skip(1);
-        for row in others.rev() {
-            for (sum, c) in sums.iter_mut().zip(row) {
-                *sum = (*sum + c.abs()) * s;
-            }
-        }
-    }
-
     /// Makes room for another list of roots.
     pub fn forget_roots(&mut self) {
         self.roots.clear();

@@ -306,9 +306,9 @@ impl Certifier {
         self.tube.state_range(state)
     }
 
-    /// A bound of the rounding of the derivative of a state on the last step.
-    pub fn rate_rounding(&self, state: usize) -> f64 {
-        self.tube.rate_rounding(state)
+    /// A bound of what rounding has done to a state after some time of the last step.
+    pub fn state_rounding(&self, state: usize, elapsed: f64) -> f64 {
+        self.tube.state_rounding(state, elapsed)
     }
 
     /// Proves as much of a step as can be. `guards` are the signs of the slots given at the

@@ -42,6 +42,7 @@ use limits::Limits;
 use profile::{Coefficients, Extent, Profiles};
 use proof::{Flow, Proof, Span, Step};
 use rows::Pass;
+use saltus_num::UNIT;
 use saltus_num::interval::Interval;
 use std::sync::Arc;
 use tape::Tape;
@@ -284,9 +285,19 @@ impl Tube {
         self.proof().weight(state) * self.distance.most()
     }
 
-    /// A bound of the rounding of the derivative of a state along the polynomials of the step last proved.
-    pub fn rate_rounding(&self, state: usize) -> f64 {
-        self.proof().rate_rounding(&self.flow, state)
+    /// A bound of what rounding has done to a state after some time of the step last proved: to its
+    /// derivative, to the terms of its polynomial and to their sum.
+    pub fn state_rounding(&self, state: usize, elapsed: f64) -> f64 {
+        let row = self.flow.states[state];
+        let Extent { start, size, .. } =
+            self.profiles.position(row).map_or(Extent::UNKNOWN, |position| self.profiles.extent(position));
+        if size == 0.0 {
+            return 0.0;
+        }
+        let order = self.span.powers.len() - 1;
+        let roundings = 4.0 * (self.flow.tape.degrees[row].within(order) + 1) as f64;
+        let moved = size * (elapsed / self.span.h).min(1.0);
+        elapsed * self.proof().rate_rounding(&self.flow, state) + UNIT * (roundings * moved + start)
     }
 
     /// What is known of a watched slot on the step last proved.
