@@ -21,63 +21,44 @@ use saltus_num::UNIT;
 /// told from the rounding of the guards themselves.
 const DISPLACEMENT: f64 = 1_048_576.0;
 
-/// The squares of the errors of the states, by slot.
+/// The squares of the errors of the states where the run stands, by slot.
 #[derive(Debug, Default)]
-pub(crate) struct Carried {
-    /// At the start of the segment.
-    start: Vec<f64>,
-    /// Where the run stands on it.
-    here: Vec<f64>,
-}
+pub(crate) struct Carried(Vec<f64>);
 
 impl Carried {
-    /// A segment of some states begins where the run stands.
-    #[inline]
-    pub fn begin(&mut self, states: &[(u32, u32)]) {
-        if self.here.is_empty() {
-            return;
-        }
-        for slot in states.iter().map(|&(slot, _)| slot as usize) {
-            self.start[slot] = self.here[slot];
-        }
-    }
-
     /// A state is assigned.
     pub fn forget(&mut self, slot: u32) {
-        if let Some(square) = self.here.get_mut(slot as usize) {
+        if let Some(square) = self.0.get_mut(slot as usize) {
             *square = 0.0;
         }
     }
 
     /// The error of a slot.
     fn error(&self, slot: u32) -> f64 {
-        self.start.get(slot as usize).map_or(0.0, |square| square.sqrt())
+        self.0.get(slot as usize).map_or(0.0, |square| square.sqrt())
     }
 }
 
 impl Runner<'_> {
-    /// Takes the rounding on the segment up to a place, where states were evaluated, if steps are proved.
+    /// Takes the rounding on the segment from where the run stands to a place, if steps are proved.
     #[inline]
     pub fn carry_rounding(&mut self, s: f64) {
-        if self.method.is_proof() && s > 0.0 {
-            self.add_rounding(s);
+        if self.method.is_proof() && s > self.segment.cursor {
+            self.add_rounding((s - self.segment.cursor) * self.segment.h);
         }
     }
 
     #[inline(never)]
-    fn add_rounding(&mut self, s: f64) {
+    fn add_rounding(&mut self, elapsed: f64) {
         let combination = self.combinations.get(self.current);
-        let Carried { start, here } = &mut self.proofs.carried;
-        if here.len() != self.env.len() {
-            start.resize(self.env.len(), 0.0);
-            here.resize(self.env.len(), 0.0);
-        }
-        let prover = combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0);
-        let elapsed = s * self.segment.h;
-        for (i, &(slot, _)) in combination.plan.states.iter().enumerate() {
-            let slot = slot as usize;
-            let error = prover.map_or(UNIT * self.env[slot], |prover| prover.state_rounding(i, elapsed));
-            here[slot] = start[slot] + error * error;
+        let squares = &mut self.proofs.carried.0;
+        squares.resize(self.env.len(), 0.0);
+        let slots = combination.plan.states.iter().map(|&(slot, _)| slot as usize);
+        match combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) {
+            Some(prover) => slots
+                .zip(prover.state_roundings(elapsed))
+                .for_each(|(slot, error)| squares[slot] += error * error),
+            None => slots.for_each(|slot| squares[slot] += (UNIT * self.env[slot]).powi(2)),
         }
     }
 
@@ -104,8 +85,7 @@ impl Runner<'_> {
         self.method.is_proof() && gap <= self.resolution(self.segment.time_of(root.stop).abs())
     }
 
-    /// By how much time the errors of the states at the start of the segment may have moved the zero of a
-    /// guard near some place, or those of two guards apart; 0 if that can not be told.
+    /// By how much time the errors of the states may have moved the zero of a guard near some place, or those of two guards apart; 0 if that can not be told.
     fn shift(&mut self, place: f64, guards: &[Motion]) -> f64 {
         // Displaced states may be where a function does not exist.
         if self.combination().has_edges {

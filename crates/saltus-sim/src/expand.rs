@@ -125,7 +125,6 @@ impl Runner<'_> {
     }
 
     pub fn begin_segment(&mut self, unit: f64, length: f64) {
-        self.proofs.carried.begin(&self.combinations.get(self.current).plan.states);
         let segment = &mut self.segment;
         segment.origin = self.stamp.t;
         segment.origin_low = self.t_low;

@@ -306,9 +306,9 @@ impl Certifier {
         self.tube.state_range(state)
     }
 
-    /// A bound of what rounding has done to a state after some time of the last step.
-    pub fn state_rounding(&self, state: usize, elapsed: f64) -> f64 {
-        self.tube.state_rounding(state, elapsed)
+    /// Bounds of what rounding does to the states on some time of the last step.
+    pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
+        self.tube.state_roundings(elapsed)
     }
 
     /// Proves as much of a step as can be. `guards` are the signs of the slots given at the

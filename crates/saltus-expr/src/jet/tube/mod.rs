@@ -285,19 +285,17 @@ impl Tube {
         self.proof().weight(state) * self.distance.most()
     }
 
-    /// A bound of what rounding has done to a state after some time of the step last proved: to its
-    /// derivative, to the terms of its polynomial and to their sum.
-    pub fn state_rounding(&self, state: usize, elapsed: f64) -> f64 {
-        let row = self.flow.states[state];
-        let Extent { start, size, .. } =
-            self.profiles.position(row).map_or(Extent::UNKNOWN, |position| self.profiles.extent(position));
-        if size == 0.0 {
-            return 0.0;
-        }
+    /// Bounds of what rounding does to the states on some time of the step last proved: to their
+    /// derivatives, to the terms of their polynomials and to the sums.
+    pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
+        let (share, rates) = ((elapsed / self.span.h).min(1.0), self.proof().rate_roundings());
         let order = self.span.powers.len() - 1;
-        let roundings = 4.0 * (self.flow.tape.degrees[row].within(order) + 1) as f64;
-        let moved = size * (elapsed / self.span.h).min(1.0);
-        elapsed * self.proof().rate_rounding(&self.flow, state) + UNIT * (roundings * moved + start)
+        self.flow.states.iter().zip(rates).map(move |(&row, rate)| {
+            let roundings = 4.0 * (self.flow.tape.degrees[row].within(order) + 1) as f64;
+            let Extent { start, size, .. } =
+                self.profiles.position(row).map_or(Extent::UNKNOWN, |at| self.profiles.extent(at));
+            if size == 0.0 { 0.0 } else { elapsed * rate + UNIT * (roundings * (size * share) + start) }
+        })
     }
 
     /// What is known of a watched slot on the step last proved.

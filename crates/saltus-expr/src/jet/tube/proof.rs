@@ -124,8 +124,9 @@ pub(super) struct Proof {
     defects: Vec<[f64; 2]>,
     /// The greatest growth of a distance in weights, for each unit of time.
     steepness: f64,
-    /// Rounding in weights, for each unit of time and apart from it.
+    /// Rounding in weights, for each unit of time and apart from it, and of the derivatives.
     rounding: [f64; 2],
+    rate_roundings: Vec<f64>,
     /// Which watched rows are known.
     is_known: Vec<bool>,
     obstacles: Vec<Obstacle>,
@@ -147,6 +148,7 @@ impl Proof {
             defects: vec![[0.0; 2]; states.len()],
             steepness: 0.0,
             rounding: [0.0; 2],
+            rate_roundings: vec![0.0; states.len()],
             is_known: vec![false; watched.len()],
             obstacles: Vec::new(),
             #[cfg(test)]
@@ -303,7 +305,8 @@ impl Proof {
             self.defects[i] = [radii.tail * weight, weight];
             let degree = flow.tape.degrees[state].within(order) as f64;
             let integration = 4.0 * UNIT * degree * self.limits.supposed(profiles, state).size + TINY;
-            let here = [(radii.start + radii.drift) * weight, integration * weight];
+            self.rate_roundings[i] = radii.start + radii.drift;
+            let here = [self.rate_roundings[i] * weight, integration * weight];
             for (most, here) in self.rounding.iter_mut().zip(here) {
                 *most = if here <= *most { *most } else { here };
             }
@@ -332,10 +335,9 @@ impl Proof {
         self.weights[state]
     }
 
-    /// What rounding does to the derivative of a state along the polynomials.
-    pub fn rate_rounding(&self, flow: &Flow, state: usize) -> f64 {
-        let radii = self.rows[flow.rates[state].0].radii;
-        radii.start + radii.drift
+    /// What rounding does to the derivatives of the states along the polynomials.
+    pub fn rate_roundings(&self) -> &[f64] {
+        &self.rate_roundings
     }
 
     /// Gets to know a watched slot; true if it was not known.
