@@ -325,7 +325,7 @@ impl Runner<'_> {
     fn is_in_force(&self, edge: &Edge) -> bool {
         let position = &self.combination().position;
         let absent = edge.unless_positive.is_some_and(|a| self.signs[position[a.index()] as usize].now > 0);
-        !absent && self.code.is_live(self.combination(), &self.env, edge.node)
+        !absent && self.code.is_live(self.combination(), &self.env, edge)
     }
 
     fn rule_makes_instant(&self, r: u32) -> bool {

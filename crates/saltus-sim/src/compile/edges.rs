@@ -6,8 +6,9 @@
 
 use super::builder::Builder;
 use super::formula::{AtomId, AtomSource};
-use saltus_expr::{Binary, Expr, Node};
+use saltus_expr::{Binary, Expr, Graph, Node, VarId};
 use saltus_model::domains::{Bound, bounds_of};
+use std::collections::HashSet;
 
 /// The edge of one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub(crate) struct Edge {
     /// An atom that must not be positive for the edge to be there: the cut of atan2 lies on the
     /// negative axis only.
     pub unless_positive: Option<AtomId>,
+    /// It is not in a branch of a choice, of which the other one may be in force.
+    pub is_always_live: bool,
     /// The branch in force has values beyond the edge, although the function has none: a table.
     pub has_values_beyond: bool,
 }
@@ -57,11 +60,35 @@ impl EdgeKind {
     }
 }
 
+/// All nodes that take part in some expressions: of a choice by a variable the branch in force alone, none
+/// where it is not known whether the variable is true.
+pub(crate) fn live(
+    graph: &Graph,
+    mut stack: Vec<Expr>,
+    is_true: impl Fn(VarId) -> Option<bool>,
+) -> HashSet<Expr> {
+    let mut seen = HashSet::new();
+    while let Some(e) = stack.pop() {
+        if !seen.insert(e) {
+            continue;
+        }
+        match graph.node(e) {
+            Node::Select(c, a, b) => match graph.node(c) {
+                Node::Var(v, _) => stack.extend(is_true(v).map(|first| if first { a } else { b })),
+                _ => stack.extend([a, b]),
+            },
+            _ => stack.extend(graph.operands(e)),
+        }
+    }
+    seen
+}
+
 impl Builder<'_> {
     /// The edges of all functions reachable from some smooth expressions.
     pub fn edges(&mut self, roots: &[Expr]) -> Vec<Edge> {
         let mut nodes = Vec::new();
         self.graph.visit(roots, |e| nodes.push(e));
+        let always = live(&self.graph, roots.to_vec(), |_| None);
         let mut edges = Vec::new();
         for node in nodes {
             let unless_positive = match self.graph.node(node) {
@@ -72,7 +99,8 @@ impl Builder<'_> {
             for (quantity, kind) in self.edges_of(node) {
                 if AtomSource::varies(self, quantity) {
                     let atom = self.lowered_atom(quantity);
-                    edges.push(Edge { atom, node, kind, unless_positive, has_values_beyond });
+                    let is_always_live = always.contains(&node);
+                    edges.push(Edge { atom, node, kind, unless_positive, is_always_live, has_values_beyond });
                 }
             }
         }

@@ -10,6 +10,7 @@ pub(crate) mod formula;
 mod lower;
 
 pub(crate) use builder::compile;
+use edges::live;
 pub(crate) use edges::{Edge, EdgeKind};
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
@@ -17,9 +18,8 @@ pub(crate) use lower::{Switch, SwitchKind};
 use crate::combination::Combination;
 use crate::gradient::Gradient;
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, VarId};
+use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
-use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 /// A quantity whose sign is watched.
@@ -181,32 +181,20 @@ impl Code {
             let mut ends = block.edges.iter().filter(|e| e.has_values_beyond);
             block.domains.iter().all(|w| combination.satisfies(&w.formula, env, &value))
                 && ends.all(|e| {
-                    value(self.atoms[e.atom.index()].slot) >= 0.0 || !self.is_live(combination, env, e.node)
+                    value(self.atoms[e.atom.index()].slot) >= 0.0 || !self.is_live(combination, env, e)
                 })
         })
     }
 
-    /// True if a function takes part in the equations or guards with the branches in force.
-    pub fn is_live(&self, combination: &Combination, env: &[f64], node: Expr) -> bool {
-        let blocks = combination.blocks.iter().map(|&b| &self.blocks[b as usize]);
-        let mut stack: Vec<Expr> = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
-        let mut seen = HashSet::new();
-        while let Some(e) = stack.pop() {
-            if e == node {
-                return true;
-            }
-            if !seen.insert(e) {
-                continue;
-            }
-            match self.graph.node(e) {
-                Node::Select(c, a, b) => match self.graph.node(c) {
-                    Node::Var(v, _) => stack.push(if env[v.index()] != 0.0 { a } else { b }),
-                    _ => stack.extend([a, b]),
-                },
-                _ => stack.extend(self.graph.operands(e)),
-            }
+    /// True if the function of an edge of a combination takes part in the equations or guards with the
+    /// branches in force.
+    pub fn is_live(&self, combination: &Combination, env: &[f64], edge: &Edge) -> bool {
+        if edge.is_always_live {
+            return true;
         }
-        false
+        let blocks = combination.blocks.iter().map(|&b| &self.blocks[b as usize]);
+        let roots = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
+        live(&self.graph, roots, |v| Some(env[v.index()] != 0.0)).contains(&edge.node)
     }
 
     /// The code of the root (`None`) or of a mode.
