@@ -85,8 +85,9 @@ pub(crate) struct Combination {
     pub watches: Vec<Watch>,
     /// For each active atom, the watches that read it.
     pub watchers: Vec<Vec<u32>>,
-    /// Active switches.
+    /// Active switches, and whether there are stairs among them.
     pub switches: Vec<u32>,
+    pub has_stairs: bool,
     /// True if a domain is declared, or that of a table.
     pub has_domains: bool,
     /// True if some function in it does not exist everywhere.
@@ -261,6 +262,7 @@ fn assemble(
         watches: Vec::new(),
         watchers: Vec::new(),
         switches: Vec::new(),
+        has_stairs: false,
         has_domains: blocks
             .iter()
             .map(|&b| &code.blocks[b as usize])
@@ -467,6 +469,8 @@ impl Combination {
         }
         self.switches.sort_unstable();
         self.switches.dedup();
+        let is_stair = |&s: &u32| matches!(code.switches[s as usize].kind, SwitchKind::Stair(..));
+        self.has_stairs = self.switches.iter().any(is_stair);
         for b in self.blocks.clone() {
             self.watch_block(code, b);
         }

@@ -10,8 +10,8 @@ use crate::runner::Runner;
 /// Attempts to find a length at which the equations exist and the tolerance is met.
 const ATTEMPTS: u32 = 60;
 
-/// A flow that moves no state by this share of the absolute tolerance until the end stands still:
-/// it has come to rest at the singular point.
+/// A flow that moves no state by this share of the absolute tolerance until the end, and does not depend
+/// on time, stands still: it has come to rest at the singular point.
 const NEGLIGIBLE: f64 = 1e-3;
 
 impl Runner<'_> {
@@ -25,20 +25,25 @@ impl Runner<'_> {
         self.evaluate_plan();
         let (x, f) = (at(&self.env, |s| s.0), at(&self.env, |s| s.1));
         let still = vec![0.0; x.len()];
-        if f.iter().all(|f| f.abs() * remaining <= NEGLIGIBLE * self.tolerance.absolute) {
+        let flow = &plan.blocks[..self.combination().flow_units];
+        let reads_time = flow.iter().any(|block| block.inputs.contains(&plan.time_slot));
+        if !reads_time && f.iter().all(|f| f.abs() * remaining <= NEGLIGIBLE * self.tolerance.absolute) {
             self.keep_parabola(&x, &still, &still, remaining);
             return Ok(Some(remaining));
         }
         let mut h = remaining.min(1.0);
         for _ in 0..ATTEMPTS {
-            if !self.exists_on_line(&x, &f, &still, h) {
+            if ![0.5 * h, h].iter().all(|&h| self.exists_on_line(&x, &f, &still, h)) {
                 h *= 0.125;
                 continue;
             }
-            self.place_line(&x, &f, &still, h);
-            let g = at(&self.env, |s| s.1);
+            // Slopes in the middle and at the end: one alone may happen to be that of the start.
+            let [middle, g] = [0.5 * h, h].map(|h| {
+                self.place_line(&x, &f, &still, h);
+                at(&self.env, |s| s.1)
+            });
             let error = (0..x.len())
-                .map(|i| 0.5 * h * (g[i] - f[i]).abs() / self.tolerance.of(x[i]))
+                .flat_map(|i| [middle[i], g[i]].map(|g| 0.5 * h * (g - f[i]).abs() / self.tolerance.of(x[i])))
                 .fold(0.0, |worst, e| if e > worst || e.is_nan() { e } else { worst });
             let bend: Vec<f64> = (0..x.len()).map(|i| 0.5 * h * (g[i] - f[i])).collect();
             let quarter: Vec<f64> = bend.iter().map(|b| 0.25 * b).collect();

@@ -143,7 +143,7 @@ impl<'a> Watch<'a> {
         let start = integrator.time();
         let refused = |refusal| OpaqueError::Refused { t: start, refusal };
         integrator.begin(flow).map_err(refused)?;
-        let mut h = integrator.proposed().min(until - start);
+        let mut h = integrator.proposed_within(until - start);
         let mut last = None;
         for _ in 0..ATTEMPTS {
             if start + h <= start {
@@ -165,7 +165,7 @@ impl<'a> Watch<'a> {
                 Ok(Step::Rejected { .. }) => {}
                 Err(refusal) => last = Some(refusal),
             }
-            h = integrator.proposed().min(h);
+            h = integrator.proposed_within(until - start).min(h);
         }
         Err(last.map_or(OpaqueError::Stuck { t: start }, refused))
     }

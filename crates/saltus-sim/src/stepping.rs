@@ -223,7 +223,7 @@ impl Runner<'_> {
 
     /// The longest step to try.
     fn proposed(&self, stepper: &Stepper, remaining: f64) -> f64 {
-        stepper.integrator.proposed().min(self.options.max_step.unwrap_or(f64::INFINITY)).min(remaining)
+        stepper.integrator.proposed_within(remaining).min(self.options.max_step.unwrap_or(f64::INFINITY))
     }
 
     /// One attempt at a step: true if it was made.
@@ -346,7 +346,8 @@ impl Runner<'_> {
         let mut near = std::mem::take(&mut self.near);
         near.retain(|&p| !self.is_far(p));
         self.near = near;
-        if self.near.is_empty() {
+        let has_stairs = self.combination().has_stairs;
+        if self.near.is_empty() && !has_stairs {
             return Ahead::Clear { share: 1.0, quiet: true };
         }
         let event = self.probe(signs, armed);
@@ -361,7 +362,8 @@ impl Runner<'_> {
         let approach = self.move_guards(&prediction, gradients);
         let bound = self.probe(signs, armed);
         let share = event.into_iter().chain(bound).reduce(f64::min).map_or(1.0, |s| approach * s);
-        Ahead::Clear { share, quiet: crossing.min(self.first_root()) > share }
+        // The zeros of guards alone do not tell where stairs have their edges.
+        Ahead::Clear { share, quiet: !has_stairs && crossing.min(self.first_root()) > share }
     }
 
     /// Moves the guards that are near towards zero, by what is left of the way or as far as the step

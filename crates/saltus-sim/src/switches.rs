@@ -176,34 +176,33 @@ impl Runner<'_> {
     pub fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
         let count = self.combination().switches.len();
         for attempt in 0..=4 * count + 8 {
-            let mut flipped = None;
-            for k in 0..count {
-                let s = self.combination().switches[k];
-                let value = self.switch_value(s);
-                let slot = self.code.switches[s as usize].slot;
-                if value != self.env[slot.index()] {
-                    self.env[slot.index()] = value;
-                    self.mark(slot.0);
-                    flipped = Some(s);
-                    self.stats.switchings += 1;
-                    break;
-                }
-            }
+            // What has changed may be what other branches depend on.
             if !self.changed.is_empty() {
                 self.disturb();
                 self.record_epoch(false);
                 self.refresh_after_change();
             }
-            match flipped {
-                None => {
-                    self.settled();
-                    return Ok(());
-                }
-                Some(s) if attempt == 4 * count + 8 => return Err(self.switching_loop(s)),
-                Some(_) => {}
+            let Some(s) = self.flip_switch() else {
+                self.settled();
+                return Ok(());
+            };
+            if attempt == 4 * count + 8 {
+                return Err(self.switching_loop(s));
             }
         }
         Ok(())
+    }
+
+    /// Gives the first switch that has another value than it should its value.
+    fn flip_switch(&mut self) -> Option<u32> {
+        let switches = &self.combination().switches;
+        let is_wrong = |s: u32| self.switch_value(s) != self.env[self.code.switches[s as usize].slot.index()];
+        let s = switches.iter().copied().find(|&s| is_wrong(s))?;
+        let slot = self.code.switches[s as usize].slot;
+        self.env[slot.index()] = self.switch_value(s);
+        self.mark(slot.0);
+        self.stats.switchings += 1;
+        Some(s)
     }
 
     pub fn switching_loop(&mut self, s: u32) -> Box<Ending> {

@@ -284,10 +284,17 @@ impl Adams {
     }
 
     /// Polynomials of the gap and of the error of the prediction. While the difference that belongs
-    /// to the order is not known, those of the order below tell more than enough.
+    /// to the order is not known, those of the order below tell more than enough; the first slope alone
+    /// tells nothing of the error.
     fn measure(&mut self, h: f64) {
         let i = self.next_difference();
-        self.gap = if i == 0 { self.history.integral(0, h) } else { self.history.correction(i, h) };
+        if i == 0 {
+            self.gap = self.history.integral(0, h);
+            self.error = [0.0; COEFFICIENTS];
+            self.error[0] = f64::INFINITY;
+            return;
+        }
+        self.gap = self.history.correction(i, h);
         self.error = self.history.integral(i, h);
         let size = weighted_norm(self.history.difference(i), &self.weights);
         for c in &mut self.error {
@@ -403,6 +410,10 @@ impl Integrator for Adams {
 
     fn proposed(&self) -> f64 {
         self.head.proposed
+    }
+
+    fn is_guessing(&self) -> bool {
+        self.history.nodes() <= 1
     }
 
     fn predict(&mut self, h: f64) -> Option<Prediction<'_>> {

@@ -52,6 +52,7 @@ impl Scheme for EulerScheme {
     const ORDER: usize = 1;
     const ROWS: usize = 2;
     const PREDICTS: bool = true;
+    const ADAPTS: bool = false;
 
     fn restart(&mut self, _states: usize) {}
 
@@ -104,6 +105,7 @@ impl Scheme for Rk4Scheme {
     const ORDER: usize = 4;
     const ROWS: usize = 4;
     const PREDICTS: bool = false;
+    const ADAPTS: bool = false;
 
     fn restart(&mut self, states: usize) {
         for vector in self.slopes.iter_mut().chain([&mut self.point]) {

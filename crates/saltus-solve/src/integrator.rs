@@ -77,6 +77,9 @@ impl<'a> Gap<'a> {
     }
 }
 
+/// A guessed step is at most this share of what remains.
+const GUESS: f64 = 1.0 / 64.0;
+
 /// A method that carries states forward in time.
 pub trait Integrator {
     /// Name of the method.
@@ -105,6 +108,15 @@ pub trait Integrator {
     /// The length proposed for the next step; infinite if nothing is known to bound it. It takes
     /// account of all that is known only after [`Integrator::begin`].
     fn proposed(&self) -> f64;
+
+    /// True if nothing but the slope at the point reached is known: the length proposed is then a guess,
+    /// and a slope that happens to be zero allows any.
+    fn is_guessing(&self) -> bool;
+
+    /// The length to try if so much remains: what is proposed, but a guess is a small part at most.
+    fn proposed_within(&self, remaining: f64) -> f64 {
+        self.proposed().min(if self.is_guessing() { GUESS * remaining } else { remaining })
+    }
 
     /// The prediction for a step of length `h`, without evaluating anything. `None` before
     /// [`Integrator::begin`] and for methods that know nothing ahead of their evaluations.

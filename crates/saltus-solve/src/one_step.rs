@@ -37,6 +37,8 @@ pub trait Scheme: Clone {
     const ROWS: usize;
     /// Whether the dense output needs only what is known at the start of the step.
     const PREDICTS: bool;
+    /// Whether the length of steps follows from estimates.
+    const ADAPTS: bool;
 
     /// Makes room for this number of states and forgets earlier steps.
     fn restart(&mut self, states: usize);
@@ -63,6 +65,8 @@ pub struct OneStep<S> {
     scheme: S,
     point: Point,
     proposed: f64,
+    /// No step was made since the start.
+    is_fresh: bool,
     prediction: StatePolynomials,
     dense: StatePolynomials,
 }
@@ -73,6 +77,7 @@ impl<S: Scheme> Clone for OneStep<S> {
             scheme: self.scheme.clone(),
             point: self.point.clone(),
             proposed: self.proposed,
+            is_fresh: self.is_fresh,
             prediction: self.prediction.clone(),
             dense: self.dense.clone(),
         }
@@ -81,7 +86,7 @@ impl<S: Scheme> Clone for OneStep<S> {
     fn clone_from(&mut self, source: &Self) {
         self.scheme.clone_from(&source.scheme);
         self.point.clone_from(&source.point);
-        self.proposed = source.proposed;
+        (self.proposed, self.is_fresh) = (source.proposed, source.is_fresh);
         self.prediction.clone_from(&source.prediction);
         self.dense.clone_from(&source.dense);
     }
@@ -93,12 +98,14 @@ impl<S: Scheme> OneStep<S> {
             scheme,
             point: Point::default(),
             proposed: f64::INFINITY,
+            is_fresh: true,
             prediction: StatePolynomials::default(),
             dense: StatePolynomials::default(),
         }
     }
 
     fn accept(&mut self, h: f64) {
+        self.is_fresh = false;
         self.dense.reset(self.point.t, h, S::ROWS);
         self.scheme.write(&self.point, h, &mut self.dense);
         self.dense.evaluate(1.0, &mut self.point.x);
@@ -133,7 +140,7 @@ impl<S: Scheme + Send + Sync + 'static> Integrator for OneStep<S> {
         self.point.x.extend_from_slice(x);
         self.point.slope.clear();
         self.point.slope.resize(x.len(), 0.0);
-        self.proposed = f64::NAN;
+        (self.proposed, self.is_fresh) = (f64::NAN, true);
         self.scheme.restart(x.len());
         self.prediction.stand_still(t, x, S::ROWS);
         self.dense.stand_still(t, x, S::ROWS);
@@ -158,6 +165,10 @@ impl<S: Scheme + Send + Sync + 'static> Integrator for OneStep<S> {
 
     fn proposed(&self) -> f64 {
         self.proposed
+    }
+
+    fn is_guessing(&self) -> bool {
+        S::ADAPTS && self.is_fresh
     }
 
     fn predict(&mut self, h: f64) -> Option<Prediction<'_>> {

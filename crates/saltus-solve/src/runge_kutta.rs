@@ -125,6 +125,7 @@ impl Scheme for DormandPrinceScheme {
     const ORDER: usize = 5;
     const ROWS: usize = 5;
     const PREDICTS: bool = false;
+    const ADAPTS: bool = true;
 
     fn restart(&mut self, states: usize) {
         for vector in self.slopes.iter_mut().chain([&mut self.point, &mut self.errors, &mut self.weights]) {

@@ -331,6 +331,10 @@ impl Integrator for Taylor {
         self.proposed
     }
 
+    fn is_guessing(&self) -> bool {
+        false
+    }
+
     fn predict(&mut self, _h: f64) -> Option<Prediction<'_>> {
         None
     }
