@@ -356,13 +356,18 @@ impl Runner<'_> {
             let met = self.met_edges[s as usize] == edge || self.row[0] == 0.0;
             let row = &self.row[..length];
             let row = if met { &row[1..] } else { row };
+            let crossing = Crossing::Stair { switch: s, index: target, edge };
+            // An argument that stands on an edge may leave the cell at once.
+            if met && sign_after_zero(row).value() as i8 == direction {
+                self.segment.roots.push(StepRoot::at(0.0, crossing));
+                continue;
+            }
             if row.len() < 2 || (!met && excludes_zero(row)) {
                 continue;
             }
             let mut found: Vec<Root> = std::mem::take(&mut self.buffers.roots);
             self.finder.roots(row, &mut found);
             if let Some(root) = found.iter().find(|r| r.after.value() as i8 == direction) {
-                let crossing = Crossing::Stair { switch: s, index: target, edge };
                 let stop = near_side(row, root.at, root.lo, root.before);
                 self.segment.roots.push(StepRoot {
                     lo: root.lo,

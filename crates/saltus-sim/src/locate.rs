@@ -378,6 +378,7 @@ impl Runner<'_> {
         self.own_states();
         self.place_states(s);
         self.carry_rounding(s);
+        self.leave_edges(s);
         self.segment.cursor = s;
         self.stamp = Stamp { t, n: 0, i: 0 };
         self.t_low = 0.0;
@@ -386,10 +387,18 @@ impl Runner<'_> {
         self.jets_fresh = false;
     }
 
+    /// Stairs that move on no longer stand on the edges they have met.
+    fn leave_edges(&mut self, s: f64) {
+        if s > self.segment.cursor {
+            self.met_edges.fill(f64::NAN);
+        }
+    }
+
     /// The whole segment was flown without an instant.
     pub fn reach_segment_end(&mut self) {
         self.place_states(self.segment.end);
         self.carry_rounding(self.segment.end);
+        self.leave_edges(self.segment.end);
         let Self { segment, .. } = self;
         let length = segment.end * segment.h;
         let exact = segment.origin + length;

@@ -291,7 +291,7 @@ impl Adams {
         if i == 0 {
             self.gap = self.history.integral(0, h);
             self.error = [0.0; COEFFICIENTS];
-            self.error[0] = f64::INFINITY;
+            self.error[1] = f64::MAX;
             return;
         }
         self.gap = self.history.correction(i, h);

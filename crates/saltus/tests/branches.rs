@@ -1,0 +1,112 @@
+//! Non-smooth functions in flows, alone and within each other, against integrals done by hand.
+
+use saltus::{EventMethod, Loader, Solver};
+use std::f64::consts::PI;
+
+/// The derivative of y, that of s with its starting value, the end, and the last y from y = 0.
+type Case = (&'static str, f64, f64, f64, f64);
+
+const RISING: [Case; 16] = [
+    ("if mod(floor(time), 2) == 0 then 1 else 0", 1.0, 0.0, 5.0, 3.0),
+    ("if mod(floor(s), 2) < 0.5 then 1 else 0", 1.0, 0.0, 5.0, 3.0),
+    ("if floor(s) == 1 then 1 else 0", 1.0, 0.0, 3.0, 1.0),
+    ("mod(floor(time), 2)", 1.0, 0.0, 5.0, 2.0),
+    ("if mod(time, 2) < 1 then 1 else 0", 1.0, 0.0, 5.0, 3.0),
+    ("if mod(floor(time + 0.5), 2) == 0 then 1 else 0", 1.0, 0.0, 5.0, 2.5),
+    ("sign(mod(floor(s), 2) - 0.5)", 1.0, 0.0, 5.0, -1.0),
+    ("abs(mod(floor(s), 2))", 1.0, 0.0, 5.0, 2.0),
+    ("if mod(s, 1) < 0.3 then 1 else 0", 1.0, 0.0, 3.0, 0.9),
+    ("min(floor(s), 1)", 1.0, 0.0, 3.0, 2.0),
+    ("floor(2*mod(s, 1))", 1.0, 0.0, 3.0, 1.5),
+    ("abs(mod(s, 1) - 0.5)", 1.0, 0.0, 3.0, 0.75),
+    ("sign(mod(s, 1) - 0.3)", 1.0, 0.0, 3.0, 1.2),
+    ("ceil(s)", 1.0, 2.0, 2.0, 7.0),
+    ("abs(sin(PI*time))", 1.0, 0.0, 2.5, 5.0 / PI),
+    ("abs((time - 0.5)*(time - 1))", 1.0, 0.0, 1.5, 0.229_166_666_666_666_67),
+];
+
+/// The argument stands on an edge at the start, and leaves it downwards.
+const FALLING: [Case; 8] = [
+    ("floor(s)", -1.0, 2.0, 4.0, -2.0),
+    ("mod(s, 1)", -1.0, 2.0, 4.0, 2.0),
+    ("mod(s, 2)", -1.0, 2.0, 4.0, 4.0),
+    ("round(s + 0.5)", -1.0, 2.0, 4.0, 2.0),
+    ("table(s, [-2, 2], [0, 4])", -1.0, 2.0, 4.0, 8.0),
+    ("table(s, [-2, 0, 2], [1, 2, 3], interpolation = \"hold\")", -1.0, 2.0, 4.0, 6.0),
+    ("floor(3 - time)", -1.0, 0.0, 3.0, 3.0),
+    ("mod(-time, 1)", -1.0, 0.0, 3.0, 1.5),
+];
+
+/// The argument touches an edge, or comes back to one that it has met.
+const TURNING: [Case; 3] = [
+    ("table(sin(time), [0, 0.5, 1], [0, 1, 4])", 1.0, 0.0, PI, 6.739_413_0),
+    ("mod(sin(time), 0.25)", 1.0, 0.0, 3.0, 0.445_968_6),
+    ("ceil(3*cos(time + 0.5))", 1.0, 0.0, 2.0 * PI, PI),
+];
+
+/// The flow is zero at a point where it has no expansion, or happens to be zero.
+const RESTING: [Case; 8] = [
+    ("sqrt(time)", 1.0, 0.0, 2.0, 1.885_618_083_164_126_7),
+    ("time^(1/3)", 1.0, 0.0, 1.0, 0.75),
+    ("time*sqrt(time)", 1.0, 0.0, 1.0, 0.4),
+    ("abs(time - 1)^(1/3)", 1.0, 0.0, 2.0, 1.5),
+    ("sqrt(abs(time - 1))", 1.0, 0.0, 2.0, 4.0 / 3.0),
+    ("sign(s)*abs(s)^(1/3)", 1.0, -1.0, 3.0, 0.75 * (2.519_842_099_789_746_3 - 1.0)),
+    ("sin(PI*time)^2", 1.0, 0.0, 3.0, 1.5),
+    ("time^3*(3 - time)^2", 1.0, 0.0, 3.0, 12.15),
+];
+
+fn check(cases: &[Case], ways: &[(Solver, EventMethod)]) {
+    for &(flow, rate, start, until, right) in cases {
+        let text = format!(
+            "model M {{\n param PI = {PI}\n state s = {start}, y = 0\n s' = {rate}\n y' = {flow}\n run {{ until {until} }}\n}}"
+        );
+        let model = Loader::default().text("branches.salt", &text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let position = model.system().variables.iter().position(|v| *v.name == *"y").expect("y");
+        for &(solver, method) in ways {
+            let mut options = model.options().expect("options");
+            (options.solver, options.events) = (solver, Some(method));
+            (options.rtol, options.atol) = (1e-8, 1e-10);
+            let run = model.run(options).expect("a run");
+            let y = run.values[position];
+            assert!(
+                (y - right).abs() < 1e-5,
+                "{flow}, {solver}, {method}: {y}, not {right}; {:?}",
+                run.ending
+            );
+            assert_eq!(run.stats.outside_domain_evals, 0, "{flow}, {solver}, {method}");
+        }
+    }
+}
+
+const TAYLOR: [(Solver, EventMethod); 3] = [
+    (Solver::Taylor, EventMethod::Extrapolation),
+    (Solver::Taylor, EventMethod::Certified),
+    (Solver::Taylor, EventMethod::Interpolation),
+];
+const OTHERS: [(Solver, EventMethod); 2] =
+    [(Solver::Adams, EventMethod::Extrapolation), (Solver::RungeKutta, EventMethod::Interpolation)];
+
+#[test]
+fn branches_within_branches() {
+    check(&RISING, &TAYLOR);
+    check(&RISING, &OTHERS);
+}
+
+#[test]
+fn arguments_that_start_on_an_edge() {
+    check(&FALLING, &TAYLOR);
+    check(&FALLING, &OTHERS);
+}
+
+#[test]
+fn arguments_that_turn_at_an_edge() {
+    check(&TURNING, &TAYLOR);
+    check(&TURNING, &OTHERS);
+}
+
+#[test]
+fn flows_that_are_zero_for_a_moment() {
+    check(&RESTING, &TAYLOR[..2]);
+    check(&RESTING, &OTHERS[..1]);
+}
