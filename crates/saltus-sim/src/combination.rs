@@ -57,10 +57,13 @@ pub(crate) struct Combination {
     pub volatile: Vec<u32>,
     /// Active rules with ticks.
     pub timed: Vec<u32>,
-    /// Slots of active atoms that are no polynomials of states and time; they bound the step too.
+    /// Slots of active atoms that are no polynomials of states and time, or of a degree above the order;
+    /// they bound the step too.
     pub unbounded: Vec<u32>,
     /// True if all states and atoms are polynomials in time of known degree.
     pub is_exact: bool,
+    /// True if some are, of a degree above the order: the last coefficients do not tell what is cut off.
+    pub is_cut_off: bool,
     /// Highest order that any state's polynomial can have.
     pub degree: usize,
     /// Signals, derivatives and atoms, in order.
@@ -253,6 +256,7 @@ fn assemble(
         timed: Vec::new(),
         unbounded: Vec::new(),
         is_exact: false,
+        is_cut_off: false,
         degree: 0,
         jets,
         atoms: Vec::new(),
@@ -514,9 +518,15 @@ impl Combination {
         let atoms = self.banked.iter().zip(0..);
         self.eager = atoms.filter(|&(&function, _)| function == u32::MAX).map(|(_, p)| p).collect();
         let polynomial = self.plan.polynomials();
-        self.unbounded = self.atom_slots.iter().copied().filter(|&s| !polynomial[s as usize]).collect();
-        self.is_exact =
-            self.degree < order && (0..self.atoms.len()).all(|p| self.atom_degree(p).bound().is_some());
+        let is_cut_off = |slot: u32| self.jets.degree(slot).bound().is_some_and(|d| d > order);
+        let bounds_step = |&slot: &u32| !polynomial[slot as usize] || is_cut_off(slot);
+        self.unbounded = self.atom_slots.iter().copied().filter(bounds_step).collect();
+        let states = self.plan.states.iter().map(|&(state, _)| self.jets.degree(state));
+        let degrees = states.chain((0..self.atoms.len()).map(|p| self.atom_degree(p)));
+        let is_cut_off = degrees.clone().any(|d| d.bound().is_some_and(|d| d > order));
+        let is_known = degrees.into_iter().all(|d| d.bound().is_some());
+        self.is_cut_off = is_cut_off;
+        self.is_exact = is_known && !is_cut_off && self.degree < order;
     }
 
     /// The function of the bank that an active atom is, if it is one of a crowd.

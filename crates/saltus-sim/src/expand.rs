@@ -4,6 +4,7 @@
 use crate::explain;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
+use saltus_num::polynomial;
 use saltus_solve::certificate::Verdict;
 use saltus_solve::taylor::first_scale;
 
@@ -82,8 +83,15 @@ impl Runner<'_> {
             longest
         };
         match self.choose_length(longest)? {
+            Some(_) if self.rests_at_edge(remaining) => {
+                let length = self.stand_still(remaining);
+                self.begin_segment(length, length);
+                self.find_roots(1.0);
+            }
             Some(length) => {
                 let length = if self.method.looks_ahead() { self.evaluate_ahead(length)? } else { length };
+                let length =
+                    if self.combination().is_cut_off { self.shorten_by_defect(length) } else { length };
                 self.earliest.clear();
                 let length = if self.has_many_guards() { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
@@ -182,9 +190,9 @@ impl Runner<'_> {
         let mut bound = self.bound;
         bound.states(combination.jets.states(), combination.degree, self.tolerance);
         for &slot in &combination.unbounded {
-            let [a, b, c, d] =
-                [0, 1, self.order - 1, self.order].map(|k| combination.jets.coefficient(slot, k));
-            bound.quantity([a, b], [c, d], self.tolerance);
+            let [slope, bend, before, last] =
+                [1, 2, self.order - 1, self.order].map(|k| combination.jets.coefficient(slot, k));
+            bound.quantity([slope, bend], [before, last], self.tolerance);
         }
         bound.ratio()
     }
@@ -212,6 +220,48 @@ impl Runner<'_> {
             }
         }
         Err(self.looked_outside(self.stamp.t + length))
+    }
+
+    /// Shortens a step until its polynomials agree with the equations at its end, within the tolerance.
+    fn shorten_by_defect(&mut self, mut length: f64) -> f64 {
+        while self.stamp.t + length > self.stamp.t && !self.agrees_at(length) {
+            length *= 0.5;
+            self.stats.rejected += 1;
+        }
+        length
+    }
+
+    /// True if derivatives and guards that are evaluated at the end of a step are those of their polynomials.
+    fn agrees_at(&mut self, length: f64) -> bool {
+        let ratio = length / self.scale;
+        self.begin_segment(length, length);
+        self.borrow_states(ratio);
+        let put = |runner: &mut Self| {
+            runner.place_states(1.0);
+            runner.env[0] = runner.segment.time_of(1.0);
+        };
+        if !self.flow_exists_where(put) {
+            return false;
+        }
+        let saved = self.env.clone();
+        put(self);
+        self.evaluate_plan();
+        self.combinations.get_mut(self.current).complete();
+        let combination = self.combinations.get(self.current);
+        combination.evaluate_crowd(&mut self.env, &mut self.scratch);
+        let mut row = vec![0.0; self.order + 1];
+        let mut agrees = |slot: u32, unit: f64| {
+            combination.jets.row(slot, &mut row);
+            let size = row[0].abs() + (ratio * row[1]).abs();
+            let off = (self.env[slot as usize] - polynomial::evaluate(&row, ratio)).abs();
+            off * unit <= self.tolerance.of(size * unit)
+        };
+        let agrees = combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
+            && (0..self.signs.len())
+                .filter(|&p| combination.in_bank(p).is_none())
+                .all(|p| agrees(combination.atom_slots[p], 1.0));
+        self.env.copy_from_slice(&saved);
+        agrees
     }
 
     fn point_is_finite(&mut self) -> bool {

@@ -4,6 +4,7 @@
 //! both slopes is the step, its curvature the error estimate. Guards are parabolas through three
 //! values. One or a few such steps lead away from the singular point, where jets take over again.
 
+use crate::compile::EdgeKind;
 use crate::report::Ending;
 use crate::runner::Runner;
 
@@ -25,11 +26,9 @@ impl Runner<'_> {
         self.evaluate_plan();
         let (x, f) = (at(&self.env, |s| s.0), at(&self.env, |s| s.1));
         let still = vec![0.0; x.len()];
-        let flow = &plan.blocks[..self.combination().flow_units];
-        let reads_time = flow.iter().any(|block| block.inputs.contains(&plan.time_slot));
-        if !reads_time && f.iter().all(|f| f.abs() * remaining <= NEGLIGIBLE * self.tolerance.absolute) {
-            self.keep_parabola(&x, &still, &still, remaining);
-            return Ok(Some(remaining));
+        let moves_little = |f: &f64| f.abs() * remaining <= NEGLIGIBLE * self.tolerance.absolute;
+        if f.iter().all(moves_little) && !self.flow_reads_time() {
+            return Ok(Some(self.stand_still(remaining)));
         }
         let mut h = remaining.min(1.0);
         for _ in 0..ATTEMPTS {
@@ -59,6 +58,37 @@ impl Runner<'_> {
         }
         self.place_line(&x, &f, &still, 0.0);
         Ok(None)
+    }
+
+    /// True if a flow that does not depend on time stands on the edge of a function, within what is
+    /// negligible, and moves by no more until the end. Its polynomials would lead away from there, or to
+    /// and fro within rounding.
+    pub fn rests_at_edge(&self, remaining: f64) -> bool {
+        let combination = self.combination();
+        if !combination.has_edges {
+            return false;
+        }
+        let negligible = NEGLIGIBLE * self.tolerance.absolute;
+        let value = |p: usize| combination.jets.coefficient(combination.atom_slots[p], 0);
+        let mut near = (0..self.signs.len()).filter(|&p| value(p).abs() <= negligible);
+        let ends = |p: usize| self.live_edges(p as u32).any(|edge| edge.kind == EdgeKind::NonNegative);
+        let moves = |&c: &f64| c.abs() * remaining <= negligible * self.scale;
+        near.any(ends) && combination.jets.states().order(1).iter().all(moves) && !self.flow_reads_time()
+    }
+
+    fn flow_reads_time(&self) -> bool {
+        let combination = self.combination();
+        let flow = &combination.plan.blocks[..combination.flow_units];
+        flow.iter().any(|block| block.inputs.contains(&combination.plan.time_slot))
+    }
+
+    /// Makes the segment of a flow at rest; its length.
+    pub fn stand_still(&mut self, remaining: f64) -> f64 {
+        let plan = self.combination().plan.clone();
+        let x: Vec<f64> = plan.states.iter().map(|&(slot, _)| self.env[slot as usize]).collect();
+        let still = vec![0.0; x.len()];
+        self.keep_parabola(&x, &still, &still, remaining);
+        remaining
     }
 
     fn atoms_are_finite(&self) -> bool {

@@ -109,12 +109,12 @@ impl StepBound {
         }
     }
 
-    /// Takes one more quantity into account, given its first two and its last two coefficients.
-    /// Its size is told by the first ones: where a series diverges the others are large whatever
-    /// the quantity is.
+    /// Takes one more quantity into account, given its coefficients of order 1 and 2 and the last two.
+    /// It is measured by how far it moves, which the first ones tell: where a series diverges the
+    /// others are large whatever the quantity is, and its value may be a great constant.
     #[inline]
-    pub fn quantity(&mut self, first: [f64; 2], last: [f64; 2], tolerance: Tolerance) {
-        let weight = 1.0 / tolerance.of(first[0].abs().max(first[1].abs()));
+    pub fn quantity(&mut self, [slope, bend]: [f64; 2], last: [f64; 2], tolerance: Tolerance) {
+        let weight = 1.0 / tolerance.of(slope.abs().max(bend.abs()));
         for (worst, c) in self.worst.iter_mut().zip(last) {
             let error = c.abs() * weight;
             self.total += error;
@@ -198,7 +198,7 @@ mod tests {
         }
         let tolerance = Tolerance { relative: 1e-8, absolute: 0.0 };
         let mut bound = StepBound::new(order);
-        bound.quantity([c[0], c[1]], [c[order - 1], c[order]], tolerance);
+        bound.quantity([c[1], c[2]], [c[order - 1], c[order]], tolerance);
         let h = bound.ratio();
         assert!(c[order] * h.powi(12) < 1e-8 && c[order] * (h / 0.9).powi(13) > 1e-9 * 0.1);
     }
