@@ -535,6 +535,12 @@ impl Combination {
         self.bank.as_ref().filter(|_| function != u32::MAX).map(|bank| (bank, function as usize))
     }
 
+    /// True if an active atom bounds the step, for more than the edge of a function.
+    pub fn bounds_step(&self, p: usize) -> bool {
+        let is_edge = |&w: &u32| matches!(self.watches[w as usize], Watch::Edge(..));
+        self.unbounded.contains(&self.atom_slots[p]) && !self.watchers[p].iter().all(is_edge)
+    }
+
     /// Degree in time of an active atom.
     fn atom_degree(&self, p: usize) -> Degree {
         match self.in_bank(p) {

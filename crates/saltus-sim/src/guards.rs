@@ -126,7 +126,7 @@ impl Runner<'_> {
     }
 
     /// Shortens the step to a place, if that is on it.
-    fn end_at(&mut self, end: f64) {
+    pub fn end_at(&mut self, end: f64) {
         if end < self.segment.end {
             self.segment.end = end;
             self.segment.roots.retain(|root| root.lo <= end);

@@ -228,8 +228,9 @@ impl Runner<'_> {
             let sign = self.signs[p].now;
             self.load_row(p, 1.0);
             let (value, slope) = (self.row[0], self.row[1]);
-            if sign != 0 && sign_of(slope) == -sign && value.abs() <= near * slope.abs() {
-                let crossing = Crossing::Atom(p as u32, -sign);
+            let after = sign_of(slope);
+            if after != 0 && sign != after && value.abs() <= near * slope.abs() {
+                let crossing = Crossing::Atom(p as u32, after);
                 self.segment.roots.push(StepRoot::at(0.0, crossing));
             }
         }
@@ -260,7 +261,7 @@ impl Runner<'_> {
         place + self.segment.origin.abs() / self.segment.h.max(f64::MIN_POSITIVE)
     }
 
-    fn exists_at_place(&mut self, place: f64) -> bool {
+    pub fn exists_at_place(&mut self, place: f64) -> bool {
         self.flow_exists_where(|runner| {
             runner.place_states(place);
             runner.env[0] = runner.segment.time_of(place);

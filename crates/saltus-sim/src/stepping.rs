@@ -26,7 +26,7 @@ use saltus_num::roots::outweighs;
 use saltus_solve::adams::{Adams, AdamsOptions};
 use saltus_solve::fixed::{Euler, Rk4};
 use saltus_solve::runge_kutta::DormandPrince;
-use saltus_solve::taylor::Tolerance;
+use saltus_solve::taylor::{StepBound, Tolerance};
 use saltus_solve::{Flow, Integrator, Prediction, Refusal, StatePolynomials, Step};
 use std::sync::Arc;
 
@@ -36,6 +36,8 @@ pub(crate) const STATE_DEGREE: usize = 9;
 pub(crate) const COMPOSED_ORDER: usize = 24;
 /// Share of the way to an event that is stepped when the prediction is too inaccurate to reach it.
 const APPROACH: f64 = 0.9;
+/// The share of a step that is made where nothing is known of a guard.
+const BLIND: f64 = 1.0 / 64.0;
 /// Attempts at one step.
 const ATTEMPTS: u32 = 200;
 /// Guards keep this many times the expected gap between prediction and step as a distance.
@@ -46,6 +48,8 @@ pub(crate) struct Stepper {
     integrator: Box<dyn Integrator>,
     /// The next step starts anew: the flow has jumped.
     pub restart: bool,
+    /// Length of the last step since then.
+    length: f64,
     point: Vec<f64>,
     /// Signs and flags before a look ahead.
     signs: ProbedSigns,
@@ -69,7 +73,17 @@ impl Stepper {
         };
         let gradients = Gradients::of(code.clone());
         let (point, signs, armed, slack, predicted) = Default::default();
-        Some(Stepper { integrator, restart: true, point, signs, armed, gradients, slack, predicted })
+        Some(Stepper {
+            integrator,
+            restart: true,
+            length: 0.0,
+            point,
+            signs,
+            armed,
+            gradients,
+            slack,
+            predicted,
+        })
     }
 }
 
@@ -186,6 +200,7 @@ impl Runner<'_> {
             }
         }
         if std::mem::take(&mut stepper.restart) {
+            stepper.length = 0.0;
             stepper.integrator.restart(self.stamp.t, &stepper.point);
         } else {
             let elapsed = self.segment.cursor * self.segment.h;
@@ -234,6 +249,7 @@ impl Runner<'_> {
         }
         let made = self.with_flow(stepper, |integrator, flow| integrator.step(h, flow));
         if made.is_ok_and(Step::is_accepted) {
+            stepper.length = h;
             self.take_polynomials(stepper.integrator.dense());
             return Ok(true);
         }
@@ -252,12 +268,42 @@ impl Runner<'_> {
         for _ in 0..ATTEMPTS {
             let h = self.proposed(stepper, remaining);
             if self.attempt(stepper, h)? {
-                self.compose_guards(&[]);
-                self.find_roots(1.0);
+                self.find_roots_on_step();
                 return Ok(());
             }
         }
         Err(Halt::TooShort)
+    }
+
+    /// The guards on a step that was made, as far as their series are good.
+    fn find_roots_on_step(&mut self) {
+        self.compose_guards(&[]);
+        let reach = self.guard_reach();
+        if reach.is_nan() {
+            // A guard without a series is looked at again from the end of the step.
+            self.settle_all_signs();
+            return;
+        }
+        self.find_roots(1.0);
+        self.end_at(reach);
+    }
+
+    /// The share of the segment on which the series of guards that are no polynomials are as good as the
+    /// tolerance asks; NaN if one has none. Those of edges need not be: a function under another ends to
+    /// exist where that does.
+    fn guard_reach(&self) -> f64 {
+        let combination = self.combination();
+        let order = self.given.length.saturating_sub(1);
+        if combination.unbounded.is_empty() || order < 4 {
+            return 1.0;
+        }
+        let mut bound = StepBound::new(order);
+        for p in (0..self.signs.len()).filter(|&p| combination.bounds_step(p)) {
+            let row = self.given.row(p);
+            bound.quantity([row[1], row[2]], [row[order - 1], row[order]], self.tolerance);
+        }
+        let ratio = bound.ratio();
+        if ratio > 1.0 { 1.0 } else { ratio }
     }
 
     /// The guards on the prediction first, then the step.
@@ -284,8 +330,7 @@ impl Runner<'_> {
                 {
                     self.settle_all_signs();
                 } else {
-                    self.compose_guards(&[]);
-                    self.find_roots(1.0);
+                    self.find_roots_on_step();
                 }
                 return Ok(());
             }
@@ -339,31 +384,64 @@ impl Runner<'_> {
 
     /// Looks for an event on the prediction of length `h`.
     fn look_ahead(&mut self, stepper: &mut Stepper, h: f64) -> Ahead {
-        let Stepper { integrator, gradients, signs, armed, slack, .. } = stepper;
+        let Stepper { integrator, gradients, signs, armed, slack, length, .. } = stepper;
         let Some(prediction) = self.predict(integrator.as_mut(), (gradients, slack), h) else {
             return Ahead::Clear { share: 1.0, quiet: false };
         };
+        let reach = self.guard_reach();
+        if reach.is_nan() {
+            return Ahead::Clear { share: BLIND, quiet: false };
+        }
         let mut near = std::mem::take(&mut self.near);
         near.retain(|&p| !self.is_far(p));
         self.near = near;
         let has_stairs = self.combination().has_stairs;
         if self.near.is_empty() && !has_stairs {
-            return Ahead::Clear { share: 1.0, quiet: true };
+            return Ahead::Clear { share: reach, quiet: true };
         }
-        let event = self.probe(signs, armed);
+        let event = self.probe(signs, armed).filter(|&s| s <= reach);
         if let Some(s) = event
             && prediction.error(s) <= 1.0
             && self.is_near(s)
+            && (s * h <= *length || self.follows_flow(s))
         {
             self.signs.clone_from(&signs.located);
+            self.end_at(reach);
             return Ahead::Reached;
         }
         let crossing = self.first_root();
         let approach = self.move_guards(&prediction, gradients);
         let bound = self.probe(signs, armed);
-        let share = event.into_iter().chain(bound).reduce(f64::min).map_or(1.0, |s| approach * s);
+        let share =
+            event.into_iter().chain(bound).reduce(f64::min).map_or(reach, |s| (approach * s).min(reach));
         // The zeros of guards alone do not tell where stairs have their edges.
         Ahead::Clear { share, quiet: !has_stairs && crossing.min(self.first_root()) > share }
+    }
+
+    /// True if the slopes of the prediction shortly before an event are those of the flow: farther ahead
+    /// than the last step, differences that happen to be zero so far tell nothing. At the event itself the
+    /// flow may end to exist.
+    fn follows_flow(&mut self, event: f64) -> bool {
+        let s = APPROACH * event;
+        if !self.exists_at_place(s) {
+            return true;
+        }
+        let saved = self.env.clone();
+        self.place_states(s);
+        self.env[0] = self.segment.time_of(s);
+        self.evaluate_plan();
+        let Segment { states, orders, coefficients, h, .. } = &self.segment;
+        let slope = |i: usize| {
+            let rows = (1..*orders).rev().map(|k| (k as f64, coefficients[k * states + i]));
+            rows.fold(0.0, |sum, (k, c)| sum * s + k * c)
+        };
+        let plan = &self.combinations.get(self.current).plan;
+        let follows = plan.states.iter().enumerate().all(|(i, &(x, f))| {
+            let off = (h * self.env[f as usize] - slope(i)).abs();
+            s * off <= self.tolerance.of(self.env[x as usize])
+        });
+        self.env.copy_from_slice(&saved);
+        follows
     }
 
     /// Moves the guards that are near towards zero, by what is left of the way or as far as the step

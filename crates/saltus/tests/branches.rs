@@ -1,4 +1,5 @@
-//! Non-smooth functions in flows, alone and within each other, against integrals done by hand.
+//! Non-smooth functions in flows, alone and within each other, against integrals done by hand; and
+//! guards whose series end before the step does.
 
 use saltus::{EventMethod, Loader, Solver};
 use std::f64::consts::PI;
@@ -109,4 +110,51 @@ fn arguments_that_turn_at_an_edge() {
 fn flows_that_are_zero_for_a_moment() {
     check(&RESTING, &TAYLOR[..2]);
     check(&RESTING, &OTHERS[..1]);
+}
+
+/// Guards, the rate and the start of s, the end, and the times at which they become true.
+const GUARDS: [(&str, f64, f64, f64, &[f64]); 9] = [
+    ("atan(s) >= atan(2)", 1.0, -1.0, 10.0, &[3.0]),
+    ("sqrt(s) + s >= 3", 1.0, 0.0, 10.0, &[1.697_224_362_268_005_4]),
+    ("sin(time) >= 0.5", 1.0, 0.0, 15.0, &[PI / 6.0, 13.0 * PI / 6.0, 25.0 * PI / 6.0]),
+    ("exp(s) >= 1e20", 1.0, 0.0, 60.0, &[46.051_701_859_880_914]),
+    ("1/s >= 1e8", -1.0, 1.0, 0.999_999_995, &[0.999_999_99]),
+    ("s^13 >= 1", 1.0, 0.0, 9.0, &[1.0]),
+    ("s^14 >= 1e5", 1.0, -1.0, 9.0, &[3.275_845_926_074_79]),
+    ("(time - 5)^14 <= 1", 1.0, 0.0, 9.0, &[4.0]),
+    ("floor(s) <= 0", -1.0, 2.0, 4.0, &[1.0]),
+];
+
+#[test]
+fn guards_whose_series_are_shorter_than_the_step() {
+    for (guard, rate, start, until, right) in GUARDS {
+        let text = format!(
+            "model M {{\n state s = {start}\n memory n = 0\n s' = {rate}\n when {guard} {{ n := n + 1 }}\n run {{ until {until} }}\n}}"
+        );
+        let model = Loader::default().text("guards.salt", &text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        for (solver, method) in TAYLOR.into_iter().chain(OTHERS) {
+            let mut options = model.options().expect("options");
+            (options.solver, options.events) = (solver, Some(method));
+            let run = model.run(options).expect("a run");
+            let times: Vec<f64> = run.events.iter().map(|event| event.stamp.t).collect();
+            let is_right = times.len() == right.len()
+                && times.iter().zip(right).all(|(t, right)| (t - right).abs() < 1e-5 * right);
+            assert!(is_right, "{guard}, {solver}, {method}: {times:?}, not {right:?}; {:?}", run.ending);
+        }
+    }
+}
+
+#[test]
+fn a_tank_that_has_run_empty_rests() {
+    for level in [1.0, 4.0] {
+        let text = format!("model Tank {{\n state h = {level}\n h' = -sqrt(h)\n run {{ until 6 }}\n}}");
+        let model = Loader::default().text("tank.salt", &text).unwrap_or_else(|e| panic!("{e}"));
+        for (solver, method) in &TAYLOR[..2] {
+            let mut options = model.options().expect("options");
+            (options.solver, options.events) = (*solver, Some(*method));
+            let run = model.run(options).expect("a run");
+            assert_eq!(run.ending.status, saltus::Status::Finished, "{level} {method}: {:?}", run.ending);
+            assert!(run.values[1].abs() < 1e-12 && run.stats.outside_domain_evals == 0, "{:?}", run.values);
+        }
+    }
 }
