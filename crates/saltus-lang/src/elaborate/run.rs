@@ -5,39 +5,13 @@ use super::value::{Elaborated, Shape};
 use super::{Elaborator, Env, constant::Variability};
 use crate::ast::{self, RunSetting};
 use crate::suggest::did_you_mean;
-use crate::{Diagnostic, codes};
+use crate::{Diagnostic, codes, settings};
 use saltus_expr::{Expr, Node};
 use saltus_model::{Panel, Span};
 
-/// What a plain setting holds.
-#[derive(Clone, Copy)]
-enum Holds {
-    /// A number above zero.
-    Positive,
-    /// A whole number from the given one.
-    Whole(f64),
-    /// A word that the engine knows.
-    Word,
-}
-
-/// Plain settings and what they hold.
-const SETTINGS: &[(&str, Holds)] = &[
-    ("rtol", Holds::Positive),
-    ("atol", Holds::Positive),
-    ("step", Holds::Positive),
-    ("max_step", Holds::Positive),
-    ("min_step", Holds::Positive),
-    ("guard_tolerance", Holds::Positive),
-    ("gamma", Holds::Positive),
-    ("solver", Holds::Word),
-    ("events", Holds::Word),
-    ("guards", Holds::Word),
-    ("policy", Holds::Word),
-    ("seed", Holds::Whole(0.0)),
-    ("order", Holds::Whole(1.0)),
-    ("max_steps", Holds::Whole(1.0)),
-    ("max_events", Holds::Whole(1.0)),
-];
+/// Settings that a model does not make as plain ones: its stop time may depend on parameters, and how
+/// long a computer may take is no matter of the model.
+const NOT_PLAIN: [&str; 2] = ["until", "max_seconds"];
 
 impl Elaborator<'_> {
     /// The `run` block of the model; those of inner instances are for when they run alone.
@@ -113,28 +87,21 @@ impl Elaborator<'_> {
     }
 
     fn setting(&mut self, name: &ast::Name, value: &str, span: Span) {
-        let Some((_, holds)) = SETTINGS.iter().find(|s| s.0 == name.text) else {
-            let known = SETTINGS.iter().map(|s| s.0).chain(["until", "plot"]);
+        let plain = settings::names().filter(|known| !NOT_PLAIN.contains(known));
+        if !plain.clone().any(|known| known == name.text) {
+            let known = plain.chain(["until", "plot"]);
             let hint = did_you_mean(&name.text, known.clone())
                 .unwrap_or_else(|| format!("known settings: {}", known.collect::<Vec<_>>().join(", ")));
             let message = format!("`{}` is not a setting of a run", name.text);
-            self.report(hinted(Diagnostic::error(codes::BAD_SETTING, name.span, message), Some(hint)));
-            return;
-        };
-        let number = value.parse::<f64>().ok().filter(|v| v.is_finite());
-        let wanted = match (*holds, number) {
-            (Holds::Positive, Some(v)) if v > 0.0 => None,
-            (Holds::Positive, _) => Some("a number above 0".to_string()),
-            (Holds::Whole(least), Some(v)) if v >= least && v.fract() == 0.0 => None,
-            (Holds::Whole(least), _) => Some(format!("a whole number from {least}")),
-            (Holds::Word, None) if !value.is_empty() => None,
-            (Holds::Word, _) => Some("a word".to_string()),
-        };
-        if let Some(wanted) = wanted {
-            let message = format!("`{}` needs {wanted}, not `{value}`", name.text);
-            self.report(Diagnostic::error(codes::BAD_SETTING, span, message));
+            self.report(Diagnostic::error(codes::BAD_SETTING, name.span, message).hint(hint));
             return;
         }
-        self.system.run.settings.push((name.text.clone(), value.to_string(), span));
+        match settings::read(&name.text, value) {
+            Ok(_) => self.system.run.settings.push((name.text.clone(), value.to_string(), span)),
+            Err(refusal) => {
+                let diagnostic = Diagnostic::error(codes::BAD_SETTING, span, refusal.message);
+                self.report(hinted(diagnostic, refusal.hint));
+            }
+        }
     }
 }
