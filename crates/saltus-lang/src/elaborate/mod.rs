@@ -192,6 +192,8 @@ struct Elaborator<'a> {
     lost_names: HashSet<String>,
     /// An equation without a variable on its left was met: what defines what is then unknown.
     implicit: bool,
+    /// The `run` block of the model.
+    run_block: Option<Span>,
     depth: usize,
     work: usize,
 }
@@ -236,6 +238,7 @@ impl<'a> Elaborator<'a> {
             used_functions: HashSet::new(),
             lost_names: HashSet::new(),
             implicit: false,
+            run_block: None,
             depth: 0,
             work: 0,
         }

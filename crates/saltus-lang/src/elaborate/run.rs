@@ -15,11 +15,27 @@ const NOT_PLAIN: [&str; 2] = ["until", "max_seconds"];
 
 impl Elaborator<'_> {
     /// The `run` block of the model; those of inner instances are for when they run alone.
-    pub(super) fn run_block(&mut self, env: Env<'_>, settings: &[RunSetting]) {
+    pub(super) fn run_block(&mut self, env: Env<'_>, settings: &[RunSetting], span: Span) {
         if self.scope(env.scope).instance != 0 {
             return;
         }
+        match self.run_block {
+            None => self.run_block = Some(span),
+            Some(first) => {
+                let message = "a model has one `run` block, and this is another";
+                let diagnostic = Diagnostic::error(codes::BAD_SETTING, span, message);
+                self.report(diagnostic.related(first, "the first one").hint("put all settings into one"));
+            }
+        }
+        let mut made: Vec<(&str, Span)> = Vec::new();
         for setting in settings {
+            if let Some((name, span)) = unique_name(setting) {
+                if let Some((_, first)) = made.iter().find(|m| m.0 == name) {
+                    self.made_twice(name, *first, span);
+                    continue;
+                }
+                made.push((name, span));
+            }
             match setting {
                 RunSetting::Until(time) => {
                     if let Ok(until) = self.until(env, time) {
@@ -30,6 +46,16 @@ impl Elaborator<'_> {
                 RunSetting::Option { name, value, span } => self.setting(name, value, *span),
             }
         }
+    }
+
+    fn made_twice(&mut self, name: &str, first: Span, second: Span) {
+        let message = format!("`{name}` is set twice in this block");
+        self.report(
+            Diagnostic::error(codes::BAD_SETTING, second, message)
+                .label("set again")
+                .related(first, "first set here")
+                .hint("leave one of them out"),
+        );
     }
 
     fn until(&mut self, env: Env<'_>, tree: &ast::Expr) -> Elaborated<Expr> {
@@ -103,5 +129,14 @@ impl Elaborator<'_> {
                 self.report(hinted(diagnostic, refusal.hint));
             }
         }
+    }
+}
+
+/// The name and place of a setting that a block may make only once.
+fn unique_name(setting: &RunSetting) -> Option<(&str, Span)> {
+    match setting {
+        RunSetting::Until(time) => Some(("until", time.span)),
+        RunSetting::Option { name, span, .. } => Some((&name.text, *span)),
+        RunSetting::Plot { .. } => None,
     }
 }

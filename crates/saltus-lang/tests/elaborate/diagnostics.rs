@@ -116,6 +116,9 @@ const CASES: &[Case] = &[
     Case("E405", "rtol 5", "model M { output y = 1; run { until 3; rtol 5 } }"),
     Case("E405", "atol 0", "model M { output y = 1; run { until 3; atol 0 } }"),
     Case("E405", "solver tailor", "model M { output y = 1; run { until 3; solver tailor } }"),
+    Case("E405", "6", "model M { output y = 1; run { until 5; until 6 } }"),
+    Case("E405", "rtol 1e-4", "model M { output y = 1; run { rtol 1e-3; plot y; plot y; rtol 1e-4 } }"),
+    Case("E405", "run { rtol 1e-4 }", "model M { output y = 1; run { until 5 }; run { rtol 1e-4 } }"),
     Case("W501", "B", "model M { automaton { initial mode A {}; mode B {} } }"),
     Case("W502", "a", "model M { param a = 1; output y = 1 }"),
     Case("W502", "f", "fn f(x) = x\nmodel M { output y = 1 }"),
@@ -165,6 +168,23 @@ fn all_wrong_settings_are_told_at_once() {
     let hints: Vec<_> = compiled.diagnostics[1..5].iter().filter_map(|d| d.hint.as_deref()).collect();
     let meant = ["taylor", "certified", "eager", "composed"];
     assert_eq!(hints, meant.map(|word| format!("did you mean `{word}`?")));
+}
+
+#[test]
+fn what_is_set_twice_is_shown_at_both_places() {
+    for (text, first) in [
+        ("model M { output y = 1; run { until 5; until 6 } }", "5"),
+        ("model M { output y = 1; run { until 5 }; run { until 6 } }", "run { until 5 }"),
+    ] {
+        let compiled = compile_text(text);
+        let related: Vec<_> = compiled
+            .diagnostics
+            .iter()
+            .flat_map(|d| &d.related)
+            .map(|r| compiled.sources.text(r.0))
+            .collect();
+        assert_eq!(related, [first]);
+    }
 }
 
 /// Requires a part of the message, hint or related text of the only diagnostic.
