@@ -174,7 +174,8 @@ impl Elaborator<'_> {
             let message = "a table holds finite numbers only";
             return Err(self.report(Diagnostic::error(codes::BAD_TABLE, span, message)));
         }
-        Ok((numbers, value.measure))
+        let measure = self.shared_measure(value.measure, span);
+        Ok((numbers, measure))
     }
 
     /// `csv("file", "column", "linear")`: a column of a file over simulated time.
