@@ -62,6 +62,7 @@ const CASES: &[Case] = &[
     Case("E112", "state y = 1", "model M { for i in 1..2 { state y = 1 } }"),
     Case("E113", "1 / 0", "model M { output y = 1 / 0 }"),
     Case("E113", "b = 1 / a", "model M { param a = 0; param b = 1 / a; output y = b }"),
+    Case("E113", "mod(x, 0)", "model M { state x = 0; x' = 1 + mod(x, 0) }"),
     Case("E114", "x + y", "model M { signal x, y; x + y = 1; x = 2 }"),
     Case("E114", "x''", "model M { state x = 0; x'' = 1; hold x }"),
     Case("E115", "x[1000000] = 0", "model M { state x[1000000] = 0; hold x }"),
