@@ -314,7 +314,12 @@ fn reproduce(mut parser: Parser) -> Result<Command, Usage> {
     while let Some(given) = next(&mut parser)? {
         let flag = match given {
             Given::File(name) => {
-                args.name = Some(experiment(&name.to_string_lossy())?);
+                let name = experiment(&name.to_string_lossy())?;
+                if let Some(first) = args.name.replace(name) {
+                    let hint = "without a name all of them are made";
+                    let message = format!("one experiment at a time: `{first}` and `{name}` were given");
+                    return Err(Usage::new(message, Some(hint.into())));
+                }
                 continue;
             }
             Given::Flag(flag) => flag,
@@ -435,6 +440,7 @@ mod tests {
             ("run a.salt --threads 4", "`--threads` is not available yet"),
             ("compare a.salt", "not available yet"),
             ("reproduce table3", "did you mean `table1`?"),
+            ("reproduce table1 table2", "one experiment at a time: `table1` and `table2` were given"),
             ("reproduce --rnus 3", "did you mean `--runs`?"),
             ("reproduce --runs 0", "`--runs` needs a whole number from 1, not `0`"),
             ("reproduce --starts a.json", "needs the name of the table"),

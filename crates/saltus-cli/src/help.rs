@@ -65,8 +65,8 @@ what comes out
   --json                one JSON object on standard output; no picture unless asked for by --plot
   -q, --quiet           no summary
 
-exit code: 0 finished or stopped by the model, 1 error in the input, 2 the run could not go on
-           (what it has until then is still written)
+exit code: 0 finished or stopped by the model, 1 error in the input or output,
+           2 the run could not go on (what it has until then is still written)
 
 examples
   saltus run ball.salt

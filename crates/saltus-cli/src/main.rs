@@ -1,7 +1,7 @@
 //! The command `saltus`: runs, checks and draws models, and recomputes the tables of papers.
 //!
 //! Each command is a function from its arguments to an exit code: 0 if all went well, 1 for an error
-//! in the input, 2 for a run that could not go on. Standard output carries the result, standard
+//! in the input or results that could not be written, 2 for a run that could not go on. Standard output carries the result, standard
 //! error what went wrong.
 
 mod args;
@@ -23,7 +23,7 @@ use std::process::ExitCode;
 pub enum Outcome {
     /// All went well.
     Done,
-    /// An error in the model, the options or the files.
+    /// An error in the model, the options or the files, or results that could not be written.
     BadInput,
     /// The run could not go on.
     Stuck,
@@ -56,5 +56,5 @@ fn main() -> ExitCode {
             Outcome::BadInput
         }
     };
-    outcome.into()
+    output::delivered(outcome).into()
 }

@@ -1,16 +1,56 @@
 //! Standard output and standard error.
 //!
 //! A reader that has gone away (`saltus ... | head`) is no reason to fail: what cannot be written is
-//! dropped, and the exit code still tells how the command ended.
+//! dropped, and the exit code still tells how the command ended. Anything else that keeps results
+//! from being written, such as a full disk, is remembered, and makes the command fail at its end.
 
+use crate::Outcome;
 use crate::json::{self, Json};
 use saltus::lang::render::Look;
 use saltus::{Error, Fault, Status};
-use std::io::{BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, ErrorKind, IsTerminal, StdoutLock, Write};
+use std::sync::OnceLock;
+
+/// Why a part of standard output was lost, if one was.
+static LOSS: OnceLock<String> = OnceLock::new();
+
+/// Standard output that remembers a loss.
+struct Watched(StdoutLock<'static>);
+
+impl Write for Watched {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        remembered(self.0.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        remembered(self.0.flush())
+    }
+}
+
+fn remembered<T>(outcome: std::io::Result<T>) -> std::io::Result<T> {
+    if let Err(error) = &outcome
+        && !matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::Interrupted)
+    {
+        LOSS.get_or_init(|| error.to_string());
+    }
+    outcome
+}
+
+fn standard_output() -> BufWriter<Watched> {
+    BufWriter::new(Watched(std::io::stdout().lock()))
+}
+
+/// How a command ended, given that its results had to be written.
+pub fn delivered(outcome: Outcome) -> Outcome {
+    let Some(reason) = LOSS.get() else { return outcome };
+    complain(&format!("saltus: standard output cannot be written: {reason}\n"));
+    if outcome == Outcome::Done { Outcome::BadInput } else { outcome }
+}
 
 /// Writes text to standard output.
 pub fn print(text: &str) {
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    let mut out = standard_output();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// Writes text to standard error.
@@ -20,7 +60,7 @@ pub fn complain(text: &str) {
 
 /// Writes one JSON value and a line end to standard output.
 pub fn print_json(write: impl FnOnce(&mut Json<&mut dyn Write>)) {
-    let mut out = BufWriter::new(std::io::stdout().lock());
+    let mut out = standard_output();
     write(&mut Json::new(&mut out as &mut dyn Write));
     let _ = out.write_all(b"\n").and_then(|()| out.flush());
 }

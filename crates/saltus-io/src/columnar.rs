@@ -3,7 +3,7 @@
 //! Rows are gathered column by column and handed on in batches, so memory does not grow with the
 //! length of a run.
 
-use crate::table::{Column, ColumnKind, Instant, TableError, TableWriter, Value, check_row};
+use crate::table::{Column, ColumnKind, Instant, STAMPS, TableError, TableWriter, Value, check_row};
 use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder, UInt32Builder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -72,15 +72,15 @@ impl Cells {
 }
 
 fn schema(columns: &[Column]) -> SchemaRef {
-    let stamps = [("t", DataType::Float64), ("n", DataType::UInt32), ("i", DataType::UInt32)];
-    let stamps = stamps.into_iter().map(|(name, kind)| Field::new(name, kind, false));
+    let kinds = [DataType::Float64, DataType::UInt32, DataType::UInt32];
+    let stamps = STAMPS.into_iter().zip(kinds).map(|(name, kind)| Field::new(name, kind, false));
     let kind = |kind| match kind {
         ColumnKind::Real => DataType::Float64,
         ColumnKind::Integer => DataType::Int64,
         ColumnKind::Boolean => DataType::Boolean,
         ColumnKind::Text => DataType::Utf8,
     };
-    let cells = columns.iter().map(|c| Field::new(&c.name, kind(c.kind), true));
+    let cells = columns.iter().map(|c| Field::new(c.heading(), kind(c.kind), true));
     Arc::new(Schema::new(stamps.chain(cells).collect::<Vec<_>>()))
 }
 

@@ -3,7 +3,11 @@
 //! At a jump both limits are rows of the same time `t`; their indices `n` and `i` tell them apart.
 //! The same rows go to any format through [`TableWriter`].
 
+use std::borrow::Cow;
 use std::io;
+
+/// Headings of the columns that say when a row holds; they stand before all others.
+pub const STAMPS: [&str; 3] = ["t", "n", "i"];
 
 /// What the cells of a column are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +35,22 @@ impl Column {
     /// A column of a name and a kind.
     pub fn new(name: impl Into<String>, kind: ColumnKind) -> Self {
         Self { name: name.into(), kind }
+    }
+
+    /// What stands above the column: its name, and `model.i` for a variable that is called like one
+    /// of the [`STAMPS`]. No part of a model can be called `model`, so headings are never equal.
+    ///
+    /// ```
+    /// use saltus_io::table::{Column, ColumnKind};
+    /// assert_eq!(Column::new("motor.i", ColumnKind::Real).heading(), "motor.i");
+    /// assert_eq!(Column::new("i", ColumnKind::Real).heading(), "model.i");
+    /// ```
+    pub fn heading(&self) -> Cow<'_, str> {
+        if STAMPS.contains(&self.name.as_str()) {
+            Cow::Owned(format!("model.{}", self.name))
+        } else {
+            Cow::Borrowed(&self.name)
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 #![cfg(all(feature = "arrow", feature = "parquet"))]
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt32Type};
+use arrow_array::types::{Float64Type, Int64Type, UInt32Type};
 use arrow_array::{Array, RecordBatch};
 use saltus_io::columnar::ColumnarWriter;
 use saltus_io::table::{Column, ColumnKind, Instant, TableError, TableWriter, Value};
@@ -14,7 +14,7 @@ const ROWS: usize = 20_000;
 fn columns() -> Vec<Column> {
     vec![
         Column::new("x", ColumnKind::Real),
-        Column::new("count", ColumnKind::Integer),
+        Column::new("i", ColumnKind::Integer),
         Column::new("flag", ColumnKind::Boolean),
         Column::new("mode", ColumnKind::Text),
     ]
@@ -41,6 +41,8 @@ fn check(batches: impl Iterator<Item = RecordBatch>) {
         for row in 0..batch.num_rows() {
             assert_eq!(column("t").as_primitive::<Float64Type>().value(row), (k / 2) as f64 * 0.1);
             assert_eq!(column("n").as_primitive::<UInt32Type>().value(row), (k % 2) as u32);
+            assert_eq!(column("i").as_primitive::<UInt32Type>().value(row), 0);
+            assert_eq!(column("model.i").as_primitive::<Int64Type>().value(row), k as i64);
             let x = column("x").as_primitive::<Float64Type>();
             assert_eq!(x.is_null(row), k % 7 == 0);
             assert!(x.is_null(row) || x.value(row).to_bits() == (1.0 / k as f64).to_bits());

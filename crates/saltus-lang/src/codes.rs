@@ -47,7 +47,7 @@ codes! {
     BAD_CSV = "E402", "a CSV file that cannot be used";
     USE_CYCLE = "E403", "files that use each other in a circle";
     BAD_TABLE = "E404", "a table whose grid or values do not fit";
-    BAD_SETTING = "E405", "a setting of the run block that is not known or out of range";
+    BAD_SETTING = "E405", "a setting of the run block that is not known, out of range or made twice";
     UNREACHABLE_MODE = "W501", "a mode that no transition enters";
     UNUSED_NAME = "W502", "a declaration that nothing reads";
     UNITLESS_MIX = "W503", "a quantity with a unit mixed with a plain number";

@@ -9,6 +9,7 @@ mod lexer;
 mod parser;
 pub mod printer;
 pub mod render;
+pub mod settings;
 pub mod suggest;
 pub mod units;
 

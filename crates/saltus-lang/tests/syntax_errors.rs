@@ -38,6 +38,8 @@ model A {
     when x <= 0 { v = -e * v; w == 2 }
     when x = 0 -> B
     z : = 2
+    stop when x = 3
+    invariant x = 3
 }
 "#,
         r#"
@@ -55,6 +57,10 @@ model A {
   help: equality is written `==`
 6:9 E001 expected the name of a component, found `=` [expected the name of a component]
   help: `:=` is written without a blank
+7:17 E001 expected the end of the statement, found `=` [expected the end of the statement]
+  help: equality is written `==`
+8:17 E001 expected the end of the statement, found `=` [expected the end of the statement]
+  help: equality is written `==`
 "#,
     );
 }

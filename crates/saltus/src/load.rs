@@ -313,7 +313,7 @@ mod tests {
     #[test]
     fn settings_of_the_run_block_have_places() {
         let text = "model M {\n  run {\n    solver radau\n  }\n}";
-        let error = Model::from_text("m.salt", text).unwrap().options().unwrap_err();
-        assert_eq!(error.faults()[0].place.as_ref().map(|p| p.line), Some(3));
+        let fault = &Model::from_text("m.salt", text).unwrap_err().faults()[0];
+        assert_eq!((fault.code, fault.place.as_ref().map(|p| p.line)), ("E405", Some(3)));
     }
 }

@@ -96,7 +96,7 @@ fn many_cycles_are_not_followed_for_ever() {
 #[test]
 fn settings_out_of_range_are_refused() {
     for (setting, message) in [
-        ("gamma 0", "`gamma` needs a number above 0"),
+        ("gamma 0", "`gamma` needs a number between 0 and 1, not `0`"),
         ("gamma 1.5", "`gamma` needs a number between 0 and 1, not `1.5`"),
         ("min_step 0", "`min_step` needs a number above 0"),
         ("min_step 1; max_step 0.1", "the shortest step is 1, longer than the longest, 0.1"),

@@ -108,3 +108,24 @@ fn a_reader_that_goes_away_is_no_failure() {
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
     }
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn results_that_cannot_be_written_are_a_failure() {
+    let folder = Folder::with(BALL);
+    for arguments in [
+        &["run", "m.salt", "--json"][..],
+        &["run", "m.salt"],
+        &["run", "none.salt", "--json"],
+        &["check", "m.salt"],
+        &["check", "m.salt", "--json"],
+        &["graph", "m.salt"],
+        &["--version"],
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let output = folder.command(arguments).stdout(full).output().expect("the command ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains("standard output cannot be written: "), "{arguments:?}: {said}");
+    }
+}

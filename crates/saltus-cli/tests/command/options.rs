@@ -82,6 +82,16 @@ fn tables_read_back_to_the_same_numbers() {
 }
 
 #[test]
+fn variables_called_like_stamps_are_told_apart_from_them() {
+    let folder = Folder::with("model M { state i = 5; memory n = 2; hold i; run { until 1 } }");
+    folder.saltus(&["run", "m.salt", "--quiet", "--out", "t.csv", "--sample", "1"]);
+    assert_eq!(folder.read("t.csv"), "t,n,i,model.i,model.n\n0,0,0,5,2\n1,0,0,5,2\n");
+    folder.write("r.salt", "model R { output y = csv(\"t.csv\", \"model.i\"); run { until 1 } }");
+    let answer = folder.saltus(&["run", "r.salt", "--json"]);
+    assert_eq!(answer.json()["final"]["y"], 5.0, "{}", answer.err);
+}
+
+#[test]
 fn modes_are_columns_and_their_variables_come_and_go() {
     let model = "model M {
         automaton A {

@@ -3,7 +3,7 @@
 //! Numbers are written in the shortest form that reads back to the same bits. Names and texts are
 //! quoted where a comma, quote, line break or leading `#` would be misread.
 
-use crate::table::{Column, Instant, TableError, TableWriter, Value, check_row};
+use crate::table::{Column, Instant, STAMPS, TableError, TableWriter, Value, check_row};
 use std::io::Write;
 
 /// Writes a table as CSV: a header, then `t,n,i` and the columns.
@@ -29,10 +29,10 @@ pub struct CsvWriter<W: Write> {
 impl<W: Write> CsvWriter<W> {
     /// Starts a table by writing its header. Give a buffered writer: rows are written one by one.
     pub fn new(mut out: W, columns: &[Column]) -> Result<Self, TableError> {
-        let mut line = String::from("t,n,i");
+        let mut line = STAMPS.join(",");
         for column in columns {
             line.push(',');
-            push_quoted(&mut line, &column.name);
+            push_quoted(&mut line, &column.heading());
         }
         line.push('\n');
         out.write_all(line.as_bytes())?;
@@ -132,6 +132,14 @@ mod tests {
         ));
         let wrong = csv.row(Instant::default(), &[Value::Text("a")]);
         assert!(matches!(wrong, Err(TableError::Kind { column, .. }) if column == "x"));
+    }
+
+    #[test]
+    fn no_two_columns_have_the_same_heading() {
+        let columns = ["i", "w", "t", "n"].map(|name| Column::new(name, ColumnKind::Real));
+        let mut out = Vec::new();
+        CsvWriter::new(&mut out, &columns).expect("header");
+        assert_eq!(out, b"t,n,i,model.i,w,model.t,model.n\n");
     }
 
     #[test]

@@ -187,7 +187,11 @@ impl Elaborator<'_> {
     }
 
     fn raised_measure(&mut self, base: Measure, exponent: &Value, span: Span) -> Measure {
-        let Measure::Known(dimension) = base else { return base };
+        let dimension = match base {
+            Measure::Known(dimension) => dimension,
+            Measure::Unlike(_) => return Measure::Unknown,
+            other => return other,
+        };
         if dimension.is_one() {
             return base;
         }

@@ -197,6 +197,10 @@ impl Elaborator<'_> {
         self.numeric(a, span)?;
         self.numeric(b, span)?;
         let common = self.same_measure(a.measure, b.measure, "the arguments", span);
+        if name == "mod" && b.items.iter().any(|&e| self.graph().constant(e) == Some(0.0)) {
+            let message = "nothing has a remainder after division by 0";
+            return Err(self.report(Diagnostic::error(codes::NOT_FINITE, span, message)));
+        }
         let (op, measure) = match name {
             "mod" => (Binary::Mod, common),
             "hypot" => (Binary::Hypot, common),
@@ -273,7 +277,7 @@ impl Elaborator<'_> {
         }
         let measure = match name {
             "product" => Self::power_measure(value.measure, count as i64, 1),
-            _ => value.measure,
+            _ => self.shared_measure(value.measure, span),
         };
         Ok(self.value(Shape::Scalar, item, measure))
     }
@@ -309,7 +313,8 @@ impl Elaborator<'_> {
                 let sum = self.reduce(Binary::Add, &squares).ok_or(super::Reported)?;
                 let sum = self.graph().as_real(sum);
                 let item = self.graph().unary(Unary::Sqrt, sum);
-                Ok(self.value(Shape::Scalar, item, a.measure))
+                let measure = self.shared_measure(a.measure, span);
+                Ok(self.value(Shape::Scalar, item, measure))
             }
             _ => {
                 let [a] = self.arguments(name, values, span)?;
@@ -322,8 +327,10 @@ impl Elaborator<'_> {
         match a.shape {
             Shape::Matrix(n, m) => {
                 self.spend(n * m, span)?;
-                let items = (0..n * m).map(|k| a.items[(k % n) * m + k / n]).collect();
-                Ok(Value { shape: Shape::Matrix(m, n), items, ..a.clone() })
+                let positions: Vec<usize> = (0..n * m).map(|k| (k % n) * m + k / n).collect();
+                let items = positions.iter().map(|&p| a.items[p]).collect();
+                let measure = self.picked_measure(a.measure, &positions);
+                Ok(Value { shape: Shape::Matrix(m, n), items, measure, ..a.clone() })
             }
             other => {
                 let message = format!("`transpose` takes a matrix, and this is {other}");

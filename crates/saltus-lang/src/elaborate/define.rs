@@ -122,7 +122,7 @@ impl<'a> Elaborator<'a> {
                     self.block(owner).stops.push(Stop { formula, message, span });
                 }
             }
-            StatementKind::Run(settings) => self.run_block(env, settings),
+            StatementKind::Run(settings) => self.run_block(env, settings, span),
         }
     }
 

@@ -327,7 +327,7 @@ impl<'a> Elaborator<'a> {
             return Err(self.report(Diagnostic::error(codes::WRONG_SHAPE, span, message)));
         };
         self.spend(shape.len(), span)?;
-        let measure = stacked_measure(&values);
+        let measure = self.stacked_measure(&values);
         let sort = values.iter().map(|v| v.sort).reduce(join_sorts).unwrap_or(Sort::Real);
         let mut all: Vec<Expr> = values.iter().flat_map(|v| v.items.iter().copied()).collect();
         if sort == Sort::Real {
@@ -379,15 +379,4 @@ impl<'a> Elaborator<'a> {
 
 fn is_logic(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::And | BinaryOp::Or)
-}
-
-/// The measure of an array: that of its elements, unknown if they differ, since vectors of
-/// unlike quantities are usual.
-fn stacked_measure(values: &[Value]) -> Measure {
-    let known: Vec<Measure> = values.iter().map(|v| v.measure).filter(|m| *m != Measure::Plain).collect();
-    match known.split_first() {
-        None => Measure::Plain,
-        Some((first, rest)) if rest.iter().all(|m| m == first) => *first,
-        Some(_) => Measure::Unknown,
-    }
 }

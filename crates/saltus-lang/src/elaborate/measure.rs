@@ -23,6 +23,11 @@ impl Elaborator<'_> {
                 );
                 Measure::Plain
             }
+            // What a variable without unit holds cannot be checked, element by element or not.
+            (Measure::Unlike(_), Measure::Unknown) | (Measure::Unknown, Measure::Unlike(_)) => {
+                Measure::Unknown
+            }
+            (Measure::Unlike(_), _) | (_, Measure::Unlike(_)) => self.same_elements(a, b, what, span),
             (Measure::Known(x), Measure::Unknown) | (Measure::Unknown, Measure::Known(x)) => {
                 if !x.is_one() {
                     self.report(
@@ -46,7 +51,9 @@ impl Elaborator<'_> {
     pub(super) fn product_measure(a: Measure, b: Measure) -> Measure {
         match (a, b) {
             (Measure::Known(x), Measure::Known(y)) => x.times(y).map_or(Measure::Unknown, Measure::Known),
-            (Measure::Unknown, _) | (_, Measure::Unknown) => Measure::Unknown,
+            (Measure::Unknown | Measure::Unlike(_), _) | (_, Measure::Unknown | Measure::Unlike(_)) => {
+                Measure::Unknown
+            }
             (Measure::Known(x), Measure::Plain) | (Measure::Plain, Measure::Known(x)) => Measure::Known(x),
             (Measure::Plain, Measure::Plain) => Measure::Plain,
         }
@@ -61,20 +68,24 @@ impl Elaborator<'_> {
     pub(super) fn power_measure(a: Measure, numerator: i64, denominator: i64) -> Measure {
         match a {
             Measure::Known(x) => x.power(numerator, denominator).map_or(Measure::Unknown, Measure::Known),
+            Measure::Unlike(_) => Measure::Unknown,
             other => other,
         }
     }
 
     /// Reports a quantity with a unit where a plain number is needed.
     pub(super) fn plain_measure(&mut self, a: Measure, what: &str, span: Span) {
-        if let Measure::Known(x) = a
-            && !x.is_one()
-        {
-            self.report(
-                Diagnostic::error(codes::UNIT_CLASH, span, format!("{what} needs a plain number, not [{x}]"))
-                    .label(format!("[{x}]"))
-                    .hint("divide by a reference quantity of the same unit"),
-            );
+        for element in self.listed(a) {
+            if let Measure::Known(x) = element
+                && !x.is_one()
+            {
+                let message = format!("{what} needs a plain number, not [{x}]");
+                self.report(
+                    Diagnostic::error(codes::UNIT_CLASH, span, message)
+                        .label(format!("[{x}]"))
+                        .hint("divide by a reference quantity of the same unit"),
+                );
+            }
         }
     }
 
@@ -113,6 +124,70 @@ impl Elaborator<'_> {
             ));
         }
         Ok(Measure::Known(scaled.dimension))
+    }
+
+    /// The common measure of arrays, at least one of unlike quantities, element by element.
+    fn same_elements(&mut self, a: Measure, b: Measure, what: &str, span: Span) -> Measure {
+        let (a, b) = (self.listed(a), self.listed(b));
+        let count = a.len().max(b.len());
+        // A single value goes with every element; shapes that do not fit are reported elsewhere.
+        let same = |k: usize| self.same_measure(a[k % a.len()], b[k % b.len()], what, span);
+        let common = (0..count).map(same).collect();
+        self.array_measure(common)
+    }
+
+    fn listed(&self, measure: Measure) -> Vec<Measure> {
+        match measure {
+            Measure::Unlike(place) => self.unlike[place].clone(),
+            one => vec![one],
+        }
+    }
+
+    /// The measure of an array of elements with these measures. Vectors of unlike quantities are
+    /// usual, so they are no mistake until they meet a unit.
+    fn array_measure(&mut self, elements: Vec<Measure>) -> Measure {
+        let mut measured = elements.iter().filter(|m| **m != Measure::Plain);
+        let Some(&first) = measured.next() else { return Measure::Plain };
+        if measured.all(|m| *m == first) {
+            return first;
+        }
+        if elements.contains(&Measure::Unknown) {
+            return Measure::Unknown;
+        }
+        let known = self.unlike.iter().position(|list| *list == elements);
+        Measure::Unlike(known.unwrap_or_else(|| {
+            self.unlike.push(elements);
+            self.unlike.len() - 1
+        }))
+    }
+
+    /// The measure of values put together in one array.
+    pub(super) fn stacked_measure(&mut self, values: &[Value]) -> Measure {
+        let single = |v: &Value| !matches!(v.measure, Measure::Unlike(_));
+        if values.iter().all(single) && values.iter().all(|v| v.measure == values[0].measure) {
+            return values[0].measure;
+        }
+        let elements = values.iter().flat_map(|v| match v.measure {
+            Measure::Unlike(place) => self.unlike[place].clone(),
+            one => vec![one; v.items.len()],
+        });
+        let elements = elements.collect();
+        self.array_measure(elements)
+    }
+
+    /// The measure of the elements at some positions of an array.
+    pub(super) fn picked_measure(&mut self, array: Measure, positions: &[usize]) -> Measure {
+        let Measure::Unlike(place) = array else { return array };
+        let elements = positions.iter().map(|&p| self.unlike[place][p]).collect();
+        self.array_measure(elements)
+    }
+
+    /// The measure that all elements of an array must share, because they are added or compared.
+    pub(super) fn shared_measure(&mut self, array: Measure, span: Span) -> Measure {
+        let elements = self.listed(array);
+        elements
+            .into_iter()
+            .fold(Measure::Plain, |common, element| self.same_measure(common, element, "the elements", span))
     }
 
     /// The common measure of several values, as the arguments of `min` or the items of an array.

@@ -34,7 +34,7 @@ use saltus_expr::{Expr, Graph, TableId, VarId};
 use saltus_model::{HybridSystem, ModeId, SourceMap, Span};
 use scope::{Declaration, DeclarationId, Scope, ScopeId};
 use std::collections::{BTreeSet, HashMap, HashSet};
-use value::{Elaborated, Reported, Value};
+use value::{Elaborated, Measure, Reported, Value};
 
 /// Scalar operations a model may need before it is refused as too large.
 const WORK_LIMIT: usize = 10_000_000;
@@ -192,6 +192,10 @@ struct Elaborator<'a> {
     lost_names: HashSet<String>,
     /// An equation without a variable on its left was met: what defines what is then unknown.
     implicit: bool,
+    /// The measures of the elements of arrays of unlike quantities.
+    unlike: Vec<Vec<Measure>>,
+    /// The `run` block of the model.
+    run_block: Option<Span>,
     depth: usize,
     work: usize,
 }
@@ -236,6 +240,8 @@ impl<'a> Elaborator<'a> {
             used_functions: HashSet::new(),
             lost_names: HashSet::new(),
             implicit: false,
+            unlike: vec![],
+            run_block: None,
             depth: 0,
             work: 0,
         }

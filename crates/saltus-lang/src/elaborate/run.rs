@@ -5,47 +5,37 @@ use super::value::{Elaborated, Shape};
 use super::{Elaborator, Env, constant::Variability};
 use crate::ast::{self, RunSetting};
 use crate::suggest::did_you_mean;
-use crate::{Diagnostic, codes};
+use crate::{Diagnostic, codes, settings};
 use saltus_expr::{Expr, Node};
 use saltus_model::{Panel, Span};
 
-/// What a plain setting holds.
-#[derive(Clone, Copy)]
-enum Holds {
-    /// A number above zero.
-    Positive,
-    /// A whole number from the given one.
-    Whole(f64),
-    /// A word that the engine knows.
-    Word,
-}
-
-/// Plain settings and what they hold.
-const SETTINGS: &[(&str, Holds)] = &[
-    ("rtol", Holds::Positive),
-    ("atol", Holds::Positive),
-    ("step", Holds::Positive),
-    ("max_step", Holds::Positive),
-    ("min_step", Holds::Positive),
-    ("guard_tolerance", Holds::Positive),
-    ("gamma", Holds::Positive),
-    ("solver", Holds::Word),
-    ("events", Holds::Word),
-    ("guards", Holds::Word),
-    ("policy", Holds::Word),
-    ("seed", Holds::Whole(0.0)),
-    ("order", Holds::Whole(1.0)),
-    ("max_steps", Holds::Whole(1.0)),
-    ("max_events", Holds::Whole(1.0)),
-];
+/// Settings that a model does not make as plain ones: its stop time may depend on parameters, and how
+/// long a computer may take is no matter of the model.
+const NOT_PLAIN: [&str; 2] = ["until", "max_seconds"];
 
 impl Elaborator<'_> {
     /// The `run` block of the model; those of inner instances are for when they run alone.
-    pub(super) fn run_block(&mut self, env: Env<'_>, settings: &[RunSetting]) {
+    pub(super) fn run_block(&mut self, env: Env<'_>, settings: &[RunSetting], span: Span) {
         if self.scope(env.scope).instance != 0 {
             return;
         }
+        match self.run_block {
+            None => self.run_block = Some(span),
+            Some(first) => {
+                let message = "a model has one `run` block, and this is another";
+                let diagnostic = Diagnostic::error(codes::BAD_SETTING, span, message);
+                self.report(diagnostic.related(first, "the first one").hint("put all settings into one"));
+            }
+        }
+        let mut made: Vec<(&str, Span)> = Vec::new();
         for setting in settings {
+            if let Some((name, span)) = unique_name(setting) {
+                if let Some((_, first)) = made.iter().find(|m| m.0 == name) {
+                    self.made_twice(name, *first, span);
+                    continue;
+                }
+                made.push((name, span));
+            }
             match setting {
                 RunSetting::Until(time) => {
                     if let Ok(until) = self.until(env, time) {
@@ -56,6 +46,16 @@ impl Elaborator<'_> {
                 RunSetting::Option { name, value, span } => self.setting(name, value, *span),
             }
         }
+    }
+
+    fn made_twice(&mut self, name: &str, first: Span, second: Span) {
+        let message = format!("`{name}` is set twice in this block");
+        self.report(
+            Diagnostic::error(codes::BAD_SETTING, second, message)
+                .label("set again")
+                .related(first, "first set here")
+                .hint("leave one of them out"),
+        );
     }
 
     fn until(&mut self, env: Env<'_>, tree: &ast::Expr) -> Elaborated<Expr> {
@@ -113,28 +113,30 @@ impl Elaborator<'_> {
     }
 
     fn setting(&mut self, name: &ast::Name, value: &str, span: Span) {
-        let Some((_, holds)) = SETTINGS.iter().find(|s| s.0 == name.text) else {
-            let known = SETTINGS.iter().map(|s| s.0).chain(["until", "plot"]);
+        let plain = settings::names().filter(|known| !NOT_PLAIN.contains(known));
+        if !plain.clone().any(|known| known == name.text) {
+            let known = plain.chain(["until", "plot"]);
             let hint = did_you_mean(&name.text, known.clone())
                 .unwrap_or_else(|| format!("known settings: {}", known.collect::<Vec<_>>().join(", ")));
             let message = format!("`{}` is not a setting of a run", name.text);
-            self.report(hinted(Diagnostic::error(codes::BAD_SETTING, name.span, message), Some(hint)));
-            return;
-        };
-        let number = value.parse::<f64>().ok().filter(|v| v.is_finite());
-        let wanted = match (*holds, number) {
-            (Holds::Positive, Some(v)) if v > 0.0 => None,
-            (Holds::Positive, _) => Some("a number above 0".to_string()),
-            (Holds::Whole(least), Some(v)) if v >= least && v.fract() == 0.0 => None,
-            (Holds::Whole(least), _) => Some(format!("a whole number from {least}")),
-            (Holds::Word, None) if !value.is_empty() => None,
-            (Holds::Word, _) => Some("a word".to_string()),
-        };
-        if let Some(wanted) = wanted {
-            let message = format!("`{}` needs {wanted}, not `{value}`", name.text);
-            self.report(Diagnostic::error(codes::BAD_SETTING, span, message));
+            self.report(Diagnostic::error(codes::BAD_SETTING, name.span, message).hint(hint));
             return;
         }
-        self.system.run.settings.push((name.text.clone(), value.to_string(), span));
+        match settings::read(&name.text, value) {
+            Ok(_) => self.system.run.settings.push((name.text.clone(), value.to_string(), span)),
+            Err(refusal) => {
+                let diagnostic = Diagnostic::error(codes::BAD_SETTING, span, refusal.message);
+                self.report(hinted(diagnostic, refusal.hint));
+            }
+        }
+    }
+}
+
+/// The name and place of a setting that a block may make only once.
+fn unique_name(setting: &RunSetting) -> Option<(&str, Span)> {
+    match setting {
+        RunSetting::Until(time) => Some(("until", time.span)),
+        RunSetting::Option { name, span, .. } => Some((&name.text, *span)),
+        RunSetting::Plot { .. } => None,
     }
 }

@@ -358,7 +358,8 @@ impl<'a> Elaborator<'a> {
         Ok(match base {
             Selection::Value(value) => {
                 let items = positions.iter().map(|&p| value.items[p]).collect();
-                Selection::Value(Value { shape, items, ..value })
+                let measure = self.picked_measure(value.measure, &positions);
+                Selection::Value(Value { shape, items, measure, ..value })
             }
             Selection::Cells(cells) => {
                 let vars = positions.iter().map(|&p| cells.vars[p]).collect();

@@ -174,7 +174,8 @@ impl Elaborator<'_> {
             let message = "a table holds finite numbers only";
             return Err(self.report(Diagnostic::error(codes::BAD_TABLE, span, message)));
         }
-        Ok((numbers, value.measure))
+        let measure = self.shared_measure(value.measure, span);
+        Ok((numbers, measure))
     }
 
     /// `csv("file", "column", "linear")`: a column of a file over simulated time.
@@ -266,14 +267,22 @@ fn read_column(text: &str, column: &str) -> Result<(Vec<f64>, Vec<f64>), CsvErro
         .enumerate()
         .map(|(k, line)| (k + 1, line.trim()))
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let (_, head) = lines.next().ok_or((0, "the file is empty".to_string()))?;
+    let (head_at, head) = lines.next().ok_or((0, "the file is empty".to_string()))?;
     let names: Vec<&str> = head.split(',').map(field).collect();
     let value_at = names.iter().position(|n| *n == column).ok_or_else(|| {
         let hint = did_you_mean(column, names.iter().copied())
             .unwrap_or_else(|| format!("the columns are {}", names.join(", ")));
-        (1, format!("there is no column `{column}`; {hint}"))
+        (head_at, format!("there is no column `{column}`; {hint}"))
     })?;
     let time_at = names.iter().position(|n| matches!(*n, "time" | "t")).unwrap_or(0);
+    for asked in [time_at, value_at] {
+        unambiguous(&names, names[asked]).map_err(|problem| (head_at, problem))?;
+    }
+    let variable = format!("model.{column}");
+    if matches!(column, "t" | "n" | "i") && names.contains(&variable.as_str()) {
+        let problem = format!("`{column}` is a part of the time stamps; the variable is in `{variable}`");
+        return Err((head_at, problem));
+    }
     let (mut times, mut values) = (Vec::new(), Vec::new());
     for (number, line) in lines {
         let cells: Vec<&str> = line.split(',').map(field).collect();
@@ -291,6 +300,16 @@ fn read_column(text: &str, column: &str) -> Result<(Vec<f64>, Vec<f64>), CsvErro
         return Err((0, "there are no numbers below the first line".to_string()));
     }
     Ok((times, values))
+}
+
+/// Refuses a name that several columns have.
+fn unambiguous(names: &[&str], name: &str) -> Result<(), String> {
+    let alike: Vec<String> =
+        (1..).zip(names).filter(|(_, n)| **n == name).map(|(k, _)| k.to_string()).collect();
+    if alike.len() == 1 {
+        return Ok(());
+    }
+    Err(format!("the columns {} have the same name `{name}`", alike.join(" and ")))
 }
 
 fn field(text: &str) -> &str {
@@ -316,11 +335,30 @@ mod tests {
     }
 
     #[test]
+    fn only_columns_that_are_asked_for_must_be_one_of_a_name() {
+        let text = "t,u,v,u\n0,1,2,3\n";
+        assert_eq!(read_column(text, "v"), Ok((vec![0.0], vec![2.0])));
+        let message = "the columns 2 and 4 have the same name `u`".to_string();
+        assert_eq!(read_column(text, "u"), Err((1, message)));
+    }
+
+    #[test]
+    fn a_variable_of_a_run_is_not_taken_for_a_stamp() {
+        let text = "t,n,i,model.i\n0,0,0,5\n";
+        assert_eq!(read_column(text, "model.i"), Ok((vec![0.0], vec![5.0])));
+        assert_eq!(read_column(text, "n"), Ok((vec![0.0], vec![0.0])));
+        assert_eq!(read_column(text, "i").map_err(|e| e.0), Err(1));
+    }
+
+    #[test]
     fn problems_name_their_line() {
         for (text, line) in [
             ("", 0),
             ("t,u\n", 0),
             ("t,w\n0,1\n", 1),
+            ("# log\nt,w\n0,1\n", 2),
+            ("# log\nt,u,u\n0,1,2\n", 2),
+            ("t,t,u\n0,1,2\n", 1),
             ("t,u\n0,1\n0,2\n", 3),
             ("t,u\n0,1\n1,x\n", 3),
             ("t,u\n0,1\n1\n", 3),

@@ -84,6 +84,8 @@ pub(super) enum Measure {
     Unknown,
     /// A quantity of a known dimension.
     Known(Dimension),
+    /// An array of unlike quantities; the elaborator has the measures of its elements at this place.
+    Unlike(usize),
 }
 
 /// An elaborated value.

@@ -59,11 +59,11 @@ impl Parser<'_> {
             | Keyword::Else => Ok(StatementKind::Rule(self.rule()?)),
             Keyword::Invariant => {
                 self.bump();
-                Ok(StatementKind::Invariant(self.expr()?))
+                Ok(StatementKind::Invariant(self.condition()?))
             }
             Keyword::Domain => {
                 self.bump();
-                Ok(StatementKind::Domain(self.expr()?))
+                Ok(StatementKind::Domain(self.condition()?))
             }
             Keyword::Stop => self.stop(),
             Keyword::Run => {
@@ -403,7 +403,7 @@ impl Parser<'_> {
         if !self.eat(Kind::Keyword(Keyword::When)) {
             return Err(self.fail_with_hint("`when`", "write `stop when x < 10 \"frozen\"`"));
         }
-        let guard = self.expr()?;
+        let guard = self.condition()?;
         if self.here() == Kind::Name {
             return Err(self.fail_with_hint(
                 "a message or the end of the statement",
@@ -415,6 +415,15 @@ impl Parser<'_> {
             self.text_of(token)
         });
         Ok(StatementKind::Stop { guard, message })
+    }
+
+    /// The condition of a statement; an `=` behind it was meant as a part of it.
+    fn condition(&mut self) -> Parsed<Expr> {
+        let condition = self.expr()?;
+        if self.here() == Kind::Equals {
+            return Err(self.fail_with_hint("the end of the statement", "equality is written `==`"));
+        }
+        Ok(condition)
     }
 
     /// A line of a `run` block.

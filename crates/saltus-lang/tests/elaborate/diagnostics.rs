@@ -62,6 +62,7 @@ const CASES: &[Case] = &[
     Case("E112", "state y = 1", "model M { for i in 1..2 { state y = 1 } }"),
     Case("E113", "1 / 0", "model M { output y = 1 / 0 }"),
     Case("E113", "b = 1 / a", "model M { param a = 0; param b = 1 / a; output y = b }"),
+    Case("E113", "mod(x, 0)", "model M { state x = 0; x' = 1 + mod(x, 0) }"),
     Case("E114", "x + y", "model M { signal x, y; x + y = 1; x = 2 }"),
     Case("E114", "x''", "model M { state x = 0; x'' = 1; hold x }"),
     Case("E115", "x[1000000] = 0", "model M { state x[1000000] = 0; hold x }"),
@@ -113,7 +114,12 @@ const CASES: &[Case] = &[
     Case("E404", "[1, 1]", "model M { output y = table(time, [1, 1], [2, 3]) }"),
     Case("E404", "[2, 3]", "model M { output y = table(time, [1, 2, 3], [2, 3]) }"),
     Case("E405", "rtoll", "model M { output y = 1; run { until 3; rtoll 1e-3 } }"),
-    Case("E405", "rtol 0", "model M { output y = 1; run { until 3; rtol 0 } }"),
+    Case("E405", "rtol 5", "model M { output y = 1; run { until 3; rtol 5 } }"),
+    Case("E405", "atol 0", "model M { output y = 1; run { until 3; atol 0 } }"),
+    Case("E405", "solver tailor", "model M { output y = 1; run { until 3; solver tailor } }"),
+    Case("E405", "6", "model M { output y = 1; run { until 5; until 6 } }"),
+    Case("E405", "rtol 1e-4", "model M { output y = 1; run { rtol 1e-3; plot y; plot y; rtol 1e-4 } }"),
+    Case("E405", "run { rtol 1e-4 }", "model M { output y = 1; run { until 5 }; run { rtol 1e-4 } }"),
     Case("W501", "B", "model M { automaton { initial mode A {}; mode B {} } }"),
     Case("W502", "a", "model M { param a = 1; output y = 1 }"),
     Case("W502", "f", "fn f(x) = x\nmodel M { output y = 1 }"),
@@ -148,6 +154,37 @@ fn every_code_has_a_case_and_every_case_its_code_alone() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     for (code, meaning) in codes::ALL.iter().filter(|(code, _)| *code >= "E1") {
         assert!(CASES.iter().any(|case| case.0 == *code), "no case for {code}: {meaning}");
+    }
+}
+
+#[test]
+fn all_wrong_settings_are_told_at_once() {
+    let settings =
+        "solver tailor; events certfied; policy eagr; guards compsed; order 99; gamma 7; seed 1e30";
+    let compiled = compile_text(&format!("model M {{ output y = x; run {{ {settings} }} }}"));
+    let said: Vec<_> = compiled.diagnostics.iter().map(|d| (d.code, compiled.sources.text(d.span))).collect();
+    let expected: Vec<_> =
+        [("E101", "x")].into_iter().chain(settings.split("; ").map(|s| ("E405", s))).collect();
+    assert_eq!(said, expected);
+    let hints: Vec<_> = compiled.diagnostics[1..5].iter().filter_map(|d| d.hint.as_deref()).collect();
+    let meant = ["taylor", "certified", "eager", "composed"];
+    assert_eq!(hints, meant.map(|word| format!("did you mean `{word}`?")));
+}
+
+#[test]
+fn what_is_set_twice_is_shown_at_both_places() {
+    for (text, first) in [
+        ("model M { output y = 1; run { until 5; until 6 } }", "5"),
+        ("model M { output y = 1; run { until 5 }; run { until 6 } }", "run { until 5 }"),
+    ] {
+        let compiled = compile_text(text);
+        let related: Vec<_> = compiled
+            .diagnostics
+            .iter()
+            .flat_map(|d| &d.related)
+            .map(|r| compiled.sources.text(r.0))
+            .collect();
+        assert_eq!(related, [first]);
     }
 }
 
