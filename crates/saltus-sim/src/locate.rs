@@ -395,9 +395,12 @@ impl Runner<'_> {
         let exact = segment.origin + length;
         let lost = length - (exact - segment.origin);
         let low = segment.origin_low + lost;
-        self.stamp = Stamp { t: exact + low, n: 0, i: 0 };
-        self.t_low = low - (self.stamp.t - exact);
-        self.env[0] = self.stamp.t;
+        let t = exact + low;
+        // A tick within rounding of the end has its own time, which may be later.
+        let (t, low) = if t < self.stamp.t { (self.stamp.t, 0.0) } else { (t, low - (t - exact)) };
+        self.stamp = Stamp { t, n: 0, i: 0 };
+        self.t_low = low;
+        self.env[0] = t;
         self.record_flow();
         self.segment.cursor = self.segment.end;
         self.segment.valid = false;

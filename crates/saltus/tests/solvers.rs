@@ -285,3 +285,26 @@ fn options_that_make_no_sense_are_refused() {
     let pair = refused(|o| (o.solver, o.events) = (Solver::RungeKutta, Some(EventMethod::Certified)));
     assert!(pair.contains("cannot find events by certified"), "{pair}");
 }
+
+/// The edge at t = 1 is met as the last tick happens, whose time is exact while that of the edge is not.
+#[test]
+fn a_run_does_not_end_before_its_last_event() {
+    let text = "model Ticks {
+        state x = 1, y = 0
+        memory k = 0
+        flow { x' = -1; y' = 1 / x }
+        every 0.25 { k := k + 1 }
+        run { until 3 }
+    }";
+    for solver in Solver::ALL {
+        for &method in solver.methods() {
+            let run = run(text, |o| {
+                o.solver = solver;
+                o.events = Some(method);
+                o.step = solver.has_fixed_step().then_some(STEP);
+            });
+            let last = run.events.last().expect("an event").stamp.t;
+            assert!(run.ending.stamp.t >= last, "{solver} {method}: {last} {:?}", run.ending);
+        }
+    }
+}
