@@ -7,6 +7,9 @@ use crate::runner::Runner;
 use saltus_expr::{Binary, Departure, Expr, Node, Op, PlanBlock, Unary};
 use saltus_model::Span;
 
+/// What to do about values beyond all numbers.
+const GROWTH: &str = "check the model near the last state, or stop before it";
+
 /// Why the run cannot go on.
 pub(crate) struct Explanation {
     pub status: Status,
@@ -59,15 +62,15 @@ pub(crate) fn departure(runner: &Runner<'_>, block: &PlanBlock, departure: &Depa
 fn operation(runner: &Runner<'_>, e: Expr, op: Op, operands: [f64; 3], value: f64) -> Explanation {
     let text = expression(runner, e);
     let operands = outside_table(runner, e).map_or(operands, |argument| [argument, f64::NAN, f64::NAN]);
-    let (cause, left) = cause(runner.code.graph.node(origin(runner, e)), operands);
-    let cause = cause.unwrap_or_else(|| format!("its operands are {}", list(op, operands)));
-    let status = if left || value.is_nan() { Status::LeftDomain } else { Status::Failed };
-    Explanation {
-        status,
-        reason: format!("`{text}` has no finite value at the last state: {cause}"),
-        hint: Some("stop or switch to another mode before the state gets there, or declare a domain with a transition at its edge".into()),
-        span: place_of(runner, e),
-    }
+    let cause = cause(runner.code.graph.node(origin(runner, e)), operands);
+    let (reason, hint) = if cause.is_none() && value.is_infinite() {
+        (format!("`{text}` grows without bound: at the last state it is beyond all numbers"), GROWTH)
+    } else {
+        let cause = cause.unwrap_or_else(|| format!("its operands are {}", list(op, operands)));
+        let hint = "stop or switch to another mode before the state gets there, or declare a domain with a transition at its edge";
+        (format!("`{text}` has no finite value at the last state: {cause}"), hint)
+    };
+    Explanation { status: Status::LeftDomain, reason, hint: Some(hint.into()), span: place_of(runner, e) }
 }
 
 /// The argument with which an expression leaves the table that it stands for.
@@ -88,9 +91,9 @@ fn list(op: Op, operands: [f64; 3]) -> String {
     shown.join(" and ")
 }
 
-/// The rule that the operands break; true if it is the edge of a domain.
-fn cause(node: Node, [a, b, _]: [f64; 3]) -> (Option<String>, bool) {
-    let text = match node {
+/// The edge of a domain that the operands are beyond.
+fn cause(node: Node, [a, b, _]: [f64; 3]) -> Option<String> {
+    Some(match node {
         Node::Unary(Unary::Sqrt, _) if a < 0.0 => format!("the square root of {a} does not exist"),
         Node::Unary(Unary::Log, _) if a <= 0.0 => format!("the logarithm of {a} does not exist"),
         Node::Unary(Unary::Asin | Unary::Acos, _) if a.abs() > 1.0 => format!("{a} is outside -1 to 1"),
@@ -101,9 +104,8 @@ fn cause(node: Node, [a, b, _]: [f64; 3]) -> (Option<String>, bool) {
         Node::Binary(Binary::Pow, ..) if a == 0.0 => format!("zero cannot be raised to the power {b}"),
         Node::Powi(_, n) if a == 0.0 && n < 0 => "division by zero".to_string(),
         Node::Table1(..) | Node::Table2(..) => format!("{a} is outside the table"),
-        _ => return (None, false),
-    };
-    (Some(text), true)
+        _ => return None,
+    })
 }
 
 /// The equation or guard that an expression is part of.
@@ -155,4 +157,14 @@ pub(crate) fn undefined_guard(runner: &Runner<'_>, position: usize) -> Box<Endin
     let reason = format!("the guard quantity `{text}` has no value at the last state");
     let hint = "a guard must exist wherever its mode is active";
     runner.ending(Status::LeftDomain, reason, Some(hint.into()), guard_at(runner, position))
+}
+
+/// A state leaves the range of numbers.
+pub(crate) fn unbounded(runner: &Runner<'_>, state: u32) -> Box<Ending> {
+    let variable = &runner.system.variables[state as usize];
+    let reason = format!(
+        "`{}` grows without bound: a step from the last state leads beyond all numbers",
+        variable.name
+    );
+    runner.ending(Status::LeftDomain, reason, Some(GROWTH.into()), Some(variable.span))
 }

@@ -7,9 +7,10 @@
 
 use crate::combination::{Combination, Watch};
 use crate::compile::{Edge, EdgeKind, Effect, Signs, When};
+use crate::explain;
 use crate::guards::sign_of;
 use crate::options::{Policy, Recording};
-use crate::report::Stamp;
+use crate::report::{Ending, Stamp};
 use crate::runner::Runner;
 use crate::segment::{Crossing, Segment, StepRoot};
 use saltus_num::polynomial;
@@ -22,6 +23,9 @@ pub(crate) const PROOF_ROUNDING: f64 = 64.0;
 /// Where steps become too short to advance time, a pole is at most this many roundings of time away:
 /// steps towards it are a share of the distance.
 const POLE_ROUNDING: f64 = 1024.0;
+/// A state nearer than this to the end of the range of numbers counts as beyond it: steps that come ever
+/// nearer would end where rounding swallows them.
+const GREATEST_STATE: f64 = f64::MAX * (1.0 - 1e-9);
 
 /// What comes next on the segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -375,17 +379,16 @@ impl Runner<'_> {
     }
 
     /// Moves to a place on the segment that is an instant.
-    pub fn move_to(&mut self, t: f64, s: f64) {
+    pub fn move_to(&mut self, t: f64, s: f64) -> Result<(), Box<Ending>> {
         self.own_states();
-        self.place_states(s);
-        self.carry_rounding(s);
-        self.leave_edges(s);
+        self.fly_to(s)?;
         self.segment.cursor = s;
         self.stamp = Stamp { t, n: 0, i: 0 };
         self.t_low = 0.0;
         self.env[0] = t;
         self.evaluate_for_instant();
         self.jets_fresh = false;
+        Ok(())
     }
 
     /// Stairs that move on no longer stand on the edges they have met.
@@ -396,29 +399,78 @@ impl Runner<'_> {
     }
 
     /// The whole segment was flown without an instant.
-    pub fn reach_segment_end(&mut self) {
-        self.place_states(self.segment.end);
-        self.carry_rounding(self.segment.end);
-        self.leave_edges(self.segment.end);
+    pub fn reach_segment_end(&mut self) -> Result<(), Box<Ending>> {
+        self.fly_to(self.segment.end)?;
         let Self { segment, .. } = self;
         let length = segment.end * segment.h;
         let exact = segment.origin + length;
         let lost = length - (exact - segment.origin);
         let low = segment.origin_low + lost;
-        self.stamp = Stamp { t: exact + low, n: 0, i: 0 };
-        self.t_low = low - (self.stamp.t - exact);
-        self.env[0] = self.stamp.t;
+        let t = exact + low;
+        // A tick within rounding of the end has its own time, which may be later.
+        let (t, low) = if t < self.stamp.t { (self.stamp.t, 0.0) } else { (t, low - (t - exact)) };
+        self.stamp = Stamp { t, n: 0, i: 0 };
+        self.t_low = low;
+        self.env[0] = t;
         self.record_flow();
         self.segment.cursor = self.segment.end;
         self.segment.valid = false;
         self.jets_fresh = false;
+        Ok(())
+    }
+
+    /// Moves the states to a place on the segment; the run ends if one of them has outgrown the numbers there.
+    fn fly_to(&mut self, s: f64) -> Result<(), Box<Ending>> {
+        self.compute_states(s);
+        if let Some(state) = self.outgrowing() {
+            return Err(self.grow_without_bound(state, s));
+        }
+        self.put_states();
+        self.carry_rounding(s);
+        self.leave_edges(s);
+        Ok(())
+    }
+
+    /// The first of the computed states that has outgrown the numbers since the present ones.
+    fn outgrowing(&self) -> Option<u32> {
+        let states = self.combination().plan.states.iter().zip(&self.scratch);
+        let mut outgrown = states.filter(|(_, x)| has_outgrown(**x));
+        outgrown.find(|&(&(slot, _), &x)| x != self.env[slot as usize]).map(|(&(slot, _), _)| slot)
+    }
+
+    /// Stands at the last place before `s` at which all states are numbers.
+    #[cold]
+    fn grow_without_bound(&mut self, mut state: u32, s: f64) -> Box<Ending> {
+        let (mut within, mut beyond) = (self.segment.cursor, s);
+        for _ in 0..f64::MANTISSA_DIGITS {
+            let middle = 0.5 * (within + beyond);
+            self.compute_states(middle);
+            match self.outgrowing() {
+                None => within = middle,
+                Some(first) => (beyond, state) = (middle, first),
+            }
+        }
+        if within > self.segment.cursor {
+            self.place_states(within);
+            self.stamp = Stamp { t: self.segment.time_of(within).max(self.stamp.t), n: 0, i: 0 };
+            self.env[0] = self.stamp.t;
+        }
+        self.evaluate_plan();
+        explain::unbounded(self, state)
     }
 
     pub fn place_states(&mut self, s: f64) {
-        let combination = self.combinations.get(self.current);
-        let coefficients = coefficients(&self.segment, combination);
+        self.compute_states(s);
+        self.put_states();
+    }
+
+    fn compute_states(&mut self, s: f64) {
+        let coefficients = coefficients(&self.segment, self.combinations.get(self.current));
         self.segment.evaluate(coefficients, s, &mut self.scratch);
-        let states = &combination.plan.states;
+    }
+
+    fn put_states(&mut self) {
+        let states = &self.combinations.get(self.current).plan.states;
         // One by one: a copy of several at once may have to wait until they have left for the cache.
         for (&(slot, _), &value) in states.iter().zip(&self.scratch) {
             self.env[slot as usize] = value;
@@ -439,6 +491,11 @@ impl Runner<'_> {
         self.trace.push_segment(segment.origin, span.clone(), segment.h / segment.ratio, rows);
         self.segment.recorded = span.end;
     }
+}
+
+/// True if a state is at the end of the range of numbers, or none.
+pub(crate) fn has_outgrown(x: f64) -> bool {
+    x.is_nan() || x.abs() > GREATEST_STATE
 }
 
 /// The coefficients of the states on the segment: its own, or those of the jets.

@@ -8,6 +8,7 @@
 //! the flow is never called where a guard was found to be positive. The flow may veto a step and
 //! propose a shorter one.
 
+use crate::locate::has_outgrown;
 use saltus_num::roots::RootFinder;
 use saltus_solve::{Flow, Integrator, Refusal, StatePolynomials, Step};
 use thiserror::Error;
@@ -52,6 +53,12 @@ pub enum OpaqueError {
         t: f64,
         /// What the flow said last.
         refusal: Refusal,
+    },
+    /// A state grew beyond the range of numbers.
+    #[error("a state grows without bound at t = {t}")]
+    Unbounded {
+        /// Where the run stands.
+        t: f64,
     },
     /// Steps became too short to advance time.
     #[error("steps from t = {t} are too short to advance time")]
@@ -141,6 +148,9 @@ impl<'a> Watch<'a> {
         x: &mut [f64],
     ) -> Result<Option<usize>, OpaqueError> {
         let start = integrator.time();
+        if integrator.states().iter().any(|&x| has_outgrown(x)) {
+            return Err(OpaqueError::Unbounded { t: start });
+        }
         let refused = |refusal| OpaqueError::Refused { t: start, refusal };
         integrator.begin(flow).map_err(refused)?;
         let mut h = integrator.proposed_within(until - start);
@@ -344,5 +354,20 @@ mod tests {
         adams.restart(0.0, &[0.0]);
         let error = run(&mut adams, &mut flow, Vec::new(), 1.0, |_, _, _| Reaction::Stop).unwrap_err();
         assert!(matches!(error, OpaqueError::Refused { t, .. } if (0.4..=0.5).contains(&t)), "{error}");
+    }
+
+    #[test]
+    fn a_state_that_outgrows_the_numbers_ends_the_run() {
+        let methods: [&mut dyn Integrator; 2] = [&mut adams(), &mut DormandPrince::new(TOLERANCE)];
+        for integrator in methods {
+            let mut flow = |_t: f64, _x: &[f64], f: &mut [f64]| {
+                f[0] = 1e308;
+                Ok::<(), Refusal>(())
+            };
+            integrator.restart(0.0, &[1e308]);
+            let error = run(integrator, &mut flow, Vec::new(), 500.0, |_, _, _| Reaction::Stop).unwrap_err();
+            let OpaqueError::Unbounded { t } = error else { panic!("{error}") };
+            assert!((t - 0.7976931).abs() < 1e-6, "{t}");
+        }
     }
 }

@@ -405,9 +405,9 @@ impl<'s> Runner<'s> {
                 }
             }
             match self.locate() {
-                Located::Nothing => self.reach_segment_end(),
+                Located::Nothing => self.reach_segment_end()?,
                 Located::Instant { t, s, is_rounded } => {
-                    self.move_to(t, s);
+                    self.move_to(t, s)?;
                     self.is_rounded = is_rounded;
                     self.instant()?;
                 }
@@ -521,12 +521,27 @@ impl<'s> Runner<'s> {
         self.ending(Status::Failed, error.to_string(), Some(error.hint().into()), error.span())
     }
 
+    /// Remarks on what has no number to show at the end, although the run has nothing to complain of.
+    fn note_missing_values(&mut self) {
+        let system = self.system;
+        let plan = self.combination().plan.clone();
+        for &slot in plan.blocks.iter().flat_map(|block| &block.outputs) {
+            let signal = system.variables.get(slot as usize).filter(|v| v.kind == VariableKind::Signal);
+            if let Some(signal) = signal.filter(|_| !self.env[slot as usize].is_finite()) {
+                self.note(self.stamp.t, format!("`{}` has no finite value at the end", signal.name));
+            }
+        }
+    }
+
     fn finish(mut self, ending: Ending) -> (Run, Combinations) {
         if self.segment.valid {
             self.record_flow();
         }
         if std::mem::take(&mut self.is_lazy) {
             self.evaluate_plan();
+        }
+        if ending.status.is_success() {
+            self.note_missing_values();
         }
         self.stats.seconds = self.started.elapsed().as_secs_f64();
         let active = &self.combinations;

@@ -59,6 +59,9 @@ pub struct Point<'a> {
     pub stamp: Stamp,
     /// What the point is to the curve it lies on.
     pub role: Role,
+    /// True for the limit from before where a branch of a non-smooth function ends; the same instant
+    /// follows with the branches that hold from there on.
+    pub ends_branch: bool,
     /// Values of all variables, by [`saltus_expr::VarId`].
     pub values: &'a [f64],
 }
@@ -141,37 +144,54 @@ impl Trace {
         &self.segments[epoch.segments.clone()]
     }
 
-    /// Calls `visit` at every jump (both limits) and at `per_segment` points inside every segment,
-    /// and additionally at the multiples of `every`, in order of time.
+    /// Calls `visit` at every jump (both limits), where a branch of a non-smooth function changes (both
+    /// limits), at `per_segment` points inside every segment, and additionally at the multiples of
+    /// `every`, in order of time.
     ///
     /// The values are those of all variables, signals included.
     pub fn walk(&self, sampling: Sampling, mut visit: impl FnMut(Point<'_>)) {
         let mut env = self.initial.clone();
         let mut scratch = Vec::new();
         let mut times = Vec::new();
-        for (e, epoch) in self.epochs.iter().enumerate() {
-            for &(slot, value) in &self.changes[epoch.changes.clone()] {
+        let mut rest = self.epochs.as_slice();
+        while let Some(settled) = self.settled(rest) {
+            let (chain, next) = rest.split_at(settled + 1);
+            let epoch = &chain[settled];
+            for &(slot, value) in &self.changes[chain[0].changes.start..epoch.changes.end] {
                 env[slot as usize] = value;
             }
             let plan = &self.plans[epoch.plan as usize];
-            let next_visible = self.epochs.get(e + 1).is_none_or(|next| next.visible);
             let segments = self.segments(epoch);
             env[plan.time_slot as usize] = epoch.stamp.t;
             plan.eval(&mut env, &mut scratch);
-            if epoch.visible {
-                visit(Point { stamp: epoch.stamp, role: Role::Start, values: &env });
-            }
+            let role = match chain[0].visible {
+                true => Role::Start,
+                false if segments.is_empty() => Role::End,
+                false => Role::Inside,
+            };
+            visit(Point { stamp: epoch.stamp, role, ends_branch: false, values: &env });
+            let ends_branch = next.first().is_some_and(|next| !next.visible);
             for (k, segment) in segments.iter().enumerate() {
                 sampling.times(segment, &mut times);
-                let last = k + 1 == segments.len() && next_visible;
                 for &t in &times {
                     self.place(segment, plan, t, &mut env);
                     plan.eval(&mut env, &mut scratch);
-                    let role = if last && t == segment.end { Role::End } else { Role::Inside };
-                    visit(Point { stamp: Stamp { t, n: 0, i: 0 }, role, values: &env });
+                    let is_last = k + 1 == segments.len() && t == segment.end;
+                    let role = if is_last && !ends_branch { Role::End } else { Role::Inside };
+                    let ends_branch = is_last && ends_branch;
+                    visit(Point { stamp: Stamp { t, n: 0, i: 0 }, role, ends_branch, values: &env });
                 }
             }
+            rest = next;
         }
+    }
+
+    /// The last of the epochs that follow the first without flow between them and change only branches:
+    /// what the first has changed is complete when the branches agree with it.
+    fn settled(&self, epochs: &[Epoch]) -> Option<usize> {
+        let is_settled =
+            |k: usize| !epochs[k].segments.is_empty() || epochs.get(k + 1).is_none_or(|next| next.visible);
+        (0..epochs.len()).find(|&k| is_settled(k))
     }
 
     /// Puts time and states at `t` of a segment into the environment.

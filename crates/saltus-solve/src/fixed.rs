@@ -146,3 +146,30 @@ impl Scheme for Rk4Scheme {
         Some(&self.slopes[3])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Integrator;
+
+    /// The end of a step is what the scheme computes, also where the step is far too long and the slope
+    /// there much greater than the state.
+    #[test]
+    fn rk4_reaches_the_point_of_its_scheme() {
+        let h = 0.05;
+        let f = |x: f64| -100.0 * x * x * x;
+        let k1 = f(1.0);
+        let k2 = f(1.0 + 0.5 * h * k1);
+        let k3 = f(1.0 + 0.5 * h * k2);
+        let k4 = f(1.0 + h * k3);
+        let expected = 1.0 + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4);
+        let mut rk4 = Rk4::new(h);
+        rk4.restart(0.0, &[1.0]);
+        let mut flow = |_t: f64, x: &[f64], slope: &mut [f64]| {
+            slope[0] = f(x[0]);
+            Ok::<(), Refusal>(())
+        };
+        rk4.step(h, &mut flow).unwrap();
+        assert!((rk4.states()[0] / expected - 1.0).abs() < 1e-14, "{} {expected}", rk4.states()[0]);
+    }
+}

@@ -14,7 +14,7 @@ pub enum Refusal {
     /// The step is vetoed; a shorter one would be taken.
     #[error("the step is refused, a step of {to} would be taken")]
     Shorten {
-        /// The length that is proposed, counted from the start of the step.
+        /// The length that is proposed, counted from the start of the step; 0 if it is left open.
         to: f64,
     },
 }
@@ -43,15 +43,19 @@ impl<F: FnMut(f64, &[f64], &mut [f64]) -> Result<(), Refusal>> Flow for F {
     }
 }
 
-/// Evaluates the flow; what is not finite is a refusal.
+/// Evaluates the flow; what is not finite is a refusal. States that have outgrown the numbers are no place
+/// to ask the flow: a shorter step may still end at one.
 pub(crate) fn evaluate(flow: &mut dyn Flow, t: f64, x: &[f64], f: &mut [f64]) -> Result<(), Refusal> {
-    flow.eval(t, x, f)?;
-    // A sum of magnitudes is not finite if any of them is not, without a branch for each.
-    if f.iter().map(|f| f.abs() * f64::MIN_POSITIVE).sum::<f64>().is_finite() {
-        Ok(())
-    } else {
-        Err(Refusal::Undefined { t })
+    if !are_finite(x) {
+        return Err(Refusal::Shorten { to: 0.0 });
     }
+    flow.eval(t, x, f)?;
+    if are_finite(f) { Ok(()) } else { Err(Refusal::Undefined { t }) }
+}
+
+/// A sum of magnitudes is not finite if any of them is not, without a branch for each.
+fn are_finite(values: &[f64]) -> bool {
+    values.iter().map(|x| x.abs() * f64::MIN_POSITIVE).sum::<f64>().is_finite()
 }
 
 /// The share of a refused step to try next.

@@ -216,7 +216,12 @@ pub(crate) fn combine<'a>(x: &[f64], h: f64, terms: impl Iterator<Item = (f64, &
     }
 }
 
-/// Writes the cubics with the values and slopes of both ends.
+/// A slope at the end that would lead so many times farther over the step than all else that is known of
+/// it belongs to no step that follows the flow.
+const STEEPEST: f64 = 1024.0;
+
+/// Writes the cubics with the values and slopes of both ends. A slope that is too steep at the end is
+/// left out: the value there, a small difference of great coefficients, would be lost in their rounding.
 pub(crate) fn write_cubic(
     start: &Point,
     h: f64,
@@ -228,6 +233,8 @@ pub(crate) fn write_cubic(
     for i in 0..end.len() {
         let (first, last) = (h * start.slope[i], h * end_slope[i]);
         let change = end[i] - start.x[i];
+        let known = start.x[i].abs() + end[i].abs() + first.abs();
+        let last = if last.abs() <= STEEPEST * known { last } else { 2.0 * change - first };
         dense.row_mut(1)[i] = first;
         dense.row_mut(2)[i] = 3.0 * change - 2.0 * first - last;
         dense.row_mut(3)[i] = first + last - 2.0 * change;

@@ -32,6 +32,21 @@ fn a_jump_ends_a_piece_only_where_the_value_jumps() {
 }
 
 #[test]
+fn a_step_of_an_output_ends_a_piece() {
+    let drawn = figure(
+        "model M {
+            state x = 0
+            x' = if x < 1 then 1 else 2
+            output z = floor(x)
+            run { until 1.25; plot x; plot z }
+        }",
+    );
+    let [x, z] = [0, 1].map(|k| &drawn.panels[k].series[0].pieces);
+    assert_eq!(x.len(), 1, "x is continuous: {x:?}");
+    assert_eq!(*z, [[(0.0, 0.0), (1.0, 0.0)], [(1.0, 1.0), (1.25, 1.0)]]);
+}
+
+#[test]
 fn curves_are_smooth_at_the_size_of_the_screen() {
     let drawn = figure("model M { state x = 0; x' = cos(time); run { until 50; plot x } }");
     let points = &drawn.panels[0].series[0].pieces[0];

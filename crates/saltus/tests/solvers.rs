@@ -1,6 +1,6 @@
 //! Every solver with every event method that suits it, on models whose answers are known.
 
-use saltus::{EventMethod, Loader, Options, Run, Solver, Status};
+use saltus::{EventMethod, Loader, Options, Run, Sampling, Solver, Status};
 
 fn run(text: &str, change: impl FnOnce(&mut Options)) -> Run {
     let model = Loader::default().text("model.salt", text).expect("a model without errors");
@@ -284,4 +284,88 @@ fn options_that_make_no_sense_are_refused() {
     assert!(refused(|o| o.step = Some(0.1)).contains("chooses its steps"));
     let pair = refused(|o| (o.solver, o.events) = (Solver::RungeKutta, Some(EventMethod::Certified)));
     assert!(pair.contains("cannot find events by certified"), "{pair}");
+}
+
+/// x outgrows the numbers at t = 0.7976931.
+const OUTGROWN: &str = "model Outgrown { state x = 1e308; x' = 1e308; run { until 500 } }";
+
+#[test]
+fn a_state_that_outgrows_the_numbers_ends_the_run() {
+    for solver in Solver::ALL {
+        for &method in solver.methods() {
+            let run = run(OUTGROWN, |o| {
+                o.solver = solver;
+                o.events = Some(method);
+                o.step = solver.has_fixed_step().then_some(0.01);
+            });
+            let (ending, x) = (&run.ending, run.values[1]);
+            assert_eq!(ending.status, Status::LeftDomain, "{solver} {method}: {ending:?}");
+            assert!(ending.reason.contains("grows without bound"), "{solver} {method}: {ending:?}");
+            assert!(
+                x.is_finite() && (ending.stamp.t - 0.7976931).abs() < 1e-6,
+                "{solver} {method}: {ending:?} {x}"
+            );
+            let mut last = (f64::NAN, f64::NAN);
+            run.trace.walk(Sampling::PerSegment(1), |p| last = (p.stamp.t, p.values[1]));
+            assert!(
+                last.0 == ending.stamp.t && (last.1 / x - 1.0).abs() < 1e-15,
+                "{solver} {method}: {last:?} {x}"
+            );
+        }
+    }
+}
+
+/// The greatest number may stand for none.
+#[test]
+fn a_state_that_is_the_greatest_number_and_stays_so_is_one() {
+    let text = "model Held {
+        state least = 1.7976931348623157e308, x = 1
+        flow { hold least; x' = -x }
+        run { until 1 }
+    }";
+    for solver in Solver::ALL {
+        let run = run(text, |o| {
+            o.solver = solver;
+            o.step = solver.has_fixed_step().then_some(0.01);
+        });
+        assert_eq!((run.ending.status, run.values[1]), (Status::Finished, f64::MAX), "{solver}");
+    }
+}
+
+#[test]
+fn a_flow_that_outgrows_the_numbers_ends_the_run() {
+    let run = run("model Growth { state x = -1; x' = 2 * x; run { until 1000 } }", |_| {});
+    assert_eq!(run.ending.status, Status::LeftDomain);
+    assert!(run.ending.reason.starts_with("`2 * x` grows without bound"), "{:?}", run.ending);
+}
+
+#[test]
+fn an_output_without_a_value_at_the_end_is_remarked() {
+    let run = run("model Product { state x = 1; x' = 1e200; output y = x * x; run { until 1 } }", |_| {});
+    assert_eq!(run.ending.status, Status::Finished);
+    assert_eq!(run.notes.len(), 1);
+    assert_eq!(run.notes[0].text, "`y` has no finite value at the end");
+}
+
+/// The edge at t = 1 is met as the last tick happens, whose time is exact while that of the edge is not.
+#[test]
+fn a_run_does_not_end_before_its_last_event() {
+    let text = "model Ticks {
+        state x = 1, y = 0
+        memory k = 0
+        flow { x' = -1; y' = 1 / x }
+        every 0.25 { k := k + 1 }
+        run { until 3 }
+    }";
+    for solver in Solver::ALL {
+        for &method in solver.methods() {
+            let run = run(text, |o| {
+                o.solver = solver;
+                o.events = Some(method);
+                o.step = solver.has_fixed_step().then_some(STEP);
+            });
+            let last = run.events.last().expect("an event").stamp.t;
+            assert!(run.ending.stamp.t >= last, "{solver} {method}: {last} {:?}", run.ending);
+        }
+    }
 }

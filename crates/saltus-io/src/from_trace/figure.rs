@@ -59,10 +59,13 @@ fn curves(system: &HybridSystem, run: &Run, plans: Vec<Plan>) -> Vec<Panel> {
         slot += plan.curves.len() + usize::from(plan.x.is_some());
     }
     let mut modes = ActiveModes::new(system, run);
+    let mut branch_ended = false;
     run.trace.walk(sampling(run), |point| {
         modes.advance(point.stamp);
         reader.read(&point, &modes);
-        pens.iter_mut().for_each(|pen| pen.draw(&point, &reader.values));
+        let begins = point.role == Role::Start || branch_ended;
+        pens.iter_mut().for_each(|pen| pen.draw(point.stamp.t, begins, &reader.values));
+        branch_ended = point.ends_branch;
     });
     let mut drawn = pens.into_iter().map(|pen| pen.pieces);
     plans.into_iter().map(|plan| panel(plan, &mut drawn)).collect()
@@ -177,8 +180,10 @@ struct Pen {
 }
 
 impl Pen {
-    fn draw(&mut self, at: &Point<'_>, values: &[f64]) {
-        let point = (self.x.map_or(at.stamp.t, |x| values[x]), values[self.y]);
+    /// Draws on to the values at `t`, or begins there after a jump or a change of branch; one that does not
+    /// show in the values leaves the piece whole.
+    fn draw(&mut self, t: f64, begins: bool, values: &[f64]) {
+        let point = (self.x.map_or(t, |x| values[x]), values[self.y]);
         let finite = point.0.is_finite() && point.1.is_finite();
         let over_time = self.x.is_none();
         match self.pieces.last_mut() {
@@ -189,7 +194,7 @@ impl Pen {
                 }
             }
             Some(piece) if piece.last() == Some(&point) => {}
-            Some(piece) if at.role != Role::Start && !piece.is_empty() => {
+            Some(piece) if !begins && !piece.is_empty() => {
                 // Where nothing changes the two ends are enough.
                 let level = matches!(piece[..], [.., a, b] if a.1 == b.1 && b.1 == point.1);
                 if level && over_time {

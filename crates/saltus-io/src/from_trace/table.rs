@@ -86,9 +86,11 @@ pub fn write_table(
 }
 
 impl Rows {
-    /// A grid leaves out the ends of steps that are no jumps.
+    /// A grid leaves out the ends of steps that are no jumps. An instant has one row, with the branches
+    /// that hold from there on.
     fn include(self, point: &Point<'_>) -> bool {
         match self {
+            _ if point.ends_branch => false,
             Self::Steps => true,
             Self::Every(period) => {
                 let t = point.stamp.t;
