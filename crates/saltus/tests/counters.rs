@@ -7,14 +7,14 @@ use std::path::Path;
 /// Steps, expansions, point evaluations, root searches, instants and jumps.
 const GOLDEN: &[(&str, [u64; 6])] = &[
     ("bouncing_ball", [13, 13, 26, 25, 14, 12]),
-    ("helicopter", [146, 146, 25, 155, 21, 4]),
-    ("helicopter_approach", [167, 168, 30, 153, 25, 5]),
+    ("helicopter", [153, 153, 23, 161, 19, 4]),
+    ("helicopter_approach", [174, 175, 28, 156, 23, 5]),
     ("house", [159, 159, 366, 453, 183, 183]),
     ("hysteresis", [15, 15, 24, 14, 13, 11]),
-    ("inverse_jacobian", [81, 83, 12, 10, 7, 5]),
+    ("inverse_jacobian", [85, 87, 12, 10, 7, 5]),
     ("melting", [8, 9, 10, 4, 6, 4]),
     ("reaction", [7, 7, 12, 4, 7, 5]),
-    ("rocket", [23, 23, 12, 5, 7, 5]),
+    ("rocket", [26, 26, 12, 5, 7, 5]),
     ("sampled_control", [95, 98, 164, 0, 82, 82]),
     ("thermostat", [13, 13, 26, 18, 14, 12]),
     ("two_tanks", [34, 37, 26, 28, 14, 12]),
