@@ -17,6 +17,8 @@ use saltus_num::polynomial;
 
 /// Zeros of a guard and an edge at the same place are this many roundings of time apart at most.
 const EDGE_ROUNDING: f64 = 64.0;
+/// How often the way behind a kink is doubled, from one rounding error of time.
+const ROUNDINGS_BEHIND: u32 = 12;
 /// The same for what happens at one time, if steps are proved and nothing more is known: they begin where
 /// no number is special, and their brackets do not tell what was rounded before.
 pub(crate) const PROOF_ROUNDING: f64 = 64.0;
@@ -64,7 +66,8 @@ impl Runner<'_> {
                 let passes = self.passes_edge(first, end);
                 let stop = if passes { high } else { near };
                 let place = stop.clamp(self.segment.cursor, self.segment.end.max(self.segment.cursor));
-                let place = if passes { place } else { self.before_edges(place) };
+                let place =
+                    if passes { self.behind_kinks(place, first, end) } else { self.before_edges(place) };
                 if self.leaves_edge(first, end) {
                     self.join_edge(place);
                 }
@@ -258,6 +261,38 @@ impl Runner<'_> {
             if self.exists_at_place(middle) { inside = middle } else { outside = middle }
         }
         inside
+    }
+
+    /// A place, or as little behind it as the kinks at some roots need to be passed: their atoms, computed
+    /// there, have the signs they have behind.
+    fn behind_kinks(&mut self, place: f64, first: usize, end: usize) -> f64 {
+        let (mut behind, mut further) = (place, f64::EPSILON * self.rounding_span(place));
+        for _ in 0..ROUNDINGS_BEHIND {
+            if self.kinks_are_passed(behind, first, end) {
+                return behind;
+            }
+            behind = (behind + further).min(self.segment.end);
+            further *= 2.0;
+        }
+        place
+    }
+
+    fn kinks_are_passed(&mut self, place: f64, first: usize, end: usize) -> bool {
+        let mut saved = std::mem::take(&mut self.saved);
+        saved.clone_from(&self.env);
+        self.place_states(place);
+        self.env[0] = self.segment.time_of(place);
+        let combination = self.combinations.get(self.current);
+        combination.watching.eval(&mut self.env, &mut self.scratch);
+        let is_passed = |root: &StepRoot| {
+            let Crossing::Atom(p, after) = root.crossing else { return true };
+            let is_kink = self.live_edges(p).any(|edge| edge.kind == EdgeKind::Kink);
+            !is_kink || sign_of(self.env[combination.atom_slots[p as usize] as usize]) == after
+        };
+        let are_passed = self.segment.roots[first..end].iter().all(is_passed);
+        self.env.copy_from_slice(&saved);
+        self.saved = saved;
+        are_passed
     }
 
     /// The time at a place in units of the step: relative errors of time are shares of it.

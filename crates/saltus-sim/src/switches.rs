@@ -115,9 +115,15 @@ impl Runner<'_> {
         }
         self.disturb();
         self.combinations.get(self.current).evaluate_crowd(&mut self.env, &mut self.scratch);
-        for p in (0..self.signs.len()).filter(|&p| self.signs[p].now != 0).collect::<Vec<_>>() {
+        for p in 0..self.signs.len() {
             let slot = self.code.atoms[self.combination().atoms[p].index()].slot;
-            self.signs[p] = Signs::steady(sign_of(self.env[slot as usize]));
+            let (signs, here) = (self.signs[p], sign_of(self.env[slot as usize]));
+            // A kink that the numbers have not passed is still ahead.
+            let is_ahead =
+                here == -signs.after && self.live_edges(p as u32).any(|e| e.kind == EdgeKind::Kink);
+            if signs.now != 0 || is_ahead {
+                self.signs[p] = Signs::steady(here);
+            }
         }
     }
 

@@ -39,7 +39,8 @@ const FALLING: [Case; 8] = [
 ];
 
 /// The argument touches an edge, or comes back to one that it has met.
-const TURNING: [Case; 3] = [
+const TURNING: [Case; 4] = [
+    ("atan2(sin(s), cos(s))", 1.0, 0.0, 10.0, 3.293_129_065_123_138),
     ("table(sin(time), [0, 0.5, 1], [0, 1, 4])", 1.0, 0.0, PI, 6.739_413_0),
     ("mod(sin(time), 0.25)", 1.0, 0.0, 3.0, 0.445_968_6),
     ("ceil(3*cos(time + 0.5))", 1.0, 0.0, 2.0 * PI, PI),
