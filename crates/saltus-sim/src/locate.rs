@@ -457,7 +457,9 @@ impl Runner<'_> {
     /// Moves the states to a place on the segment; the run ends if one of them has outgrown the numbers there.
     fn fly_to(&mut self, s: f64) -> Result<(), Box<Ending>> {
         self.compute_states(s);
-        if let Some(state) = self.outgrowing() {
+        // Nearly always one look at all of them is enough; what is not a number is not small.
+        let all_are_small = self.scratch.iter().fold(true, |small, x| small & (x.abs() <= GREATEST_STATE));
+        if !all_are_small && let Some(state) = self.outgrowing() {
             return Err(self.grow_without_bound(state, s));
         }
         self.put_states();
@@ -467,6 +469,7 @@ impl Runner<'_> {
     }
 
     /// The first of the computed states that has outgrown the numbers since the present ones.
+    #[cold]
     fn outgrowing(&self) -> Option<u32> {
         let states = self.combination().plan.states.iter().zip(&self.scratch);
         let mut outgrown = states.filter(|(_, x)| has_outgrown(**x));
