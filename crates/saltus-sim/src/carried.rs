@@ -85,16 +85,22 @@ impl Runner<'_> {
         self.method.is_proof() && gap <= self.resolution(self.segment.time_of(root.stop).abs())
     }
 
-    /// By how much time the errors of the states may have moved the zero of a guard near some place, or those of two guards apart; 0 if that can not be told.
+    /// By how much time the errors of the states may have moved the zero of a guard near some place, or
+    /// those of two guards apart; 0 if that can not be told.
     fn shift(&mut self, place: f64, guards: &[Motion]) -> f64 {
         // Displaced states may be where a function does not exist.
         if self.combination().has_edges {
             return PROOF_ROUNDING * f64::EPSILON * self.segment.time_of(place).abs();
         }
-        let mut saved = std::mem::take(&mut self.saved);
-        saved.clone_from(&self.env);
-        self.place_states(place);
-        self.env[0] = self.segment.time_of(place);
+        let shift = self.aside(|runner| {
+            runner.stand_at(place);
+            runner.sum_displacements(guards)
+        });
+        if shift.is_finite() { shift * self.segment.h } else { 0.0 }
+    }
+
+    /// By how many units of the segment the errors of the states displace the zeros of guards here.
+    fn sum_displacements(&mut self, guards: &[Motion]) -> f64 {
         let combination = self.combinations.get(self.current);
         let env = &mut self.env;
         let mut apart = |env: &mut [f64]| {
@@ -113,9 +119,7 @@ impl Runner<'_> {
                 env[slot as usize] = value;
             }
         }
-        self.env.copy_from_slice(&saved);
-        self.saved = saved;
-        if shift.is_finite() { shift * self.segment.h } else { 0.0 }
+        shift
     }
 
     /// What has a root, and how it moves there.

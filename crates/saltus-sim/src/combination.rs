@@ -58,8 +58,9 @@ pub(crate) struct Combination {
     /// Active rules with ticks.
     pub timed: Vec<u32>,
     /// Slots of active atoms that are no polynomials of states and time, or of a degree above the order;
-    /// they bound the step too.
+    /// they bound the step too. And those of them, by position, that are more than the edge of a function.
     pub unbounded: Vec<u32>,
+    pub unbounded_guards: Vec<u32>,
     /// True if all states and atoms are polynomials in time of known degree.
     pub is_exact: bool,
     /// True if some are, of a degree above the order: the last coefficients do not tell what is cut off.
@@ -255,6 +256,7 @@ fn assemble(
         volatile: Vec::new(),
         timed: Vec::new(),
         unbounded: Vec::new(),
+        unbounded_guards: Vec::new(),
         is_exact: false,
         is_cut_off: false,
         degree: 0,
@@ -518,27 +520,25 @@ impl Combination {
         let atoms = self.banked.iter().zip(0..);
         self.eager = atoms.filter(|&(&function, _)| function == u32::MAX).map(|(_, p)| p).collect();
         let polynomial = self.plan.polynomials();
-        let is_cut_off = |slot: u32| self.jets.degree(slot).bound().is_some_and(|d| d > order);
-        let bounds_step = |&slot: &u32| !polynomial[slot as usize] || is_cut_off(slot);
-        self.unbounded = self.atom_slots.iter().copied().filter(bounds_step).collect();
+        let is_above = |degree: Degree| degree.bound().is_some_and(|d| d > order);
+        let bounds_step = |slot: u32| !polynomial[slot as usize] || is_above(self.jets.degree(slot));
+        self.unbounded = self.atom_slots.iter().copied().filter(|&slot| bounds_step(slot)).collect();
+        let is_edge = |&w: &u32| matches!(self.watches[w as usize], Watch::Edge(..));
+        let is_guard = |p: u32| !self.watchers[p as usize].iter().all(is_edge);
+        let atoms = self.atom_slots.iter().zip(0..);
+        self.unbounded_guards =
+            atoms.filter(|&(&slot, p)| bounds_step(slot) && is_guard(p)).map(|(_, p)| p).collect();
         let states = self.plan.states.iter().map(|&(state, _)| self.jets.degree(state));
-        let degrees = states.chain((0..self.atoms.len()).map(|p| self.atom_degree(p)));
-        let is_cut_off = degrees.clone().any(|d| d.bound().is_some_and(|d| d > order));
-        let is_known = degrees.into_iter().all(|d| d.bound().is_some());
-        self.is_cut_off = is_cut_off;
-        self.is_exact = is_known && !is_cut_off && self.degree < order;
+        let degrees: Vec<Degree> = states.chain((0..self.atoms.len()).map(|p| self.atom_degree(p))).collect();
+        self.is_cut_off = degrees.iter().copied().any(is_above);
+        let is_known = degrees.iter().all(|d| d.bound().is_some());
+        self.is_exact = is_known && !self.is_cut_off && self.degree < order;
     }
 
     /// The function of the bank that an active atom is, if it is one of a crowd.
     pub fn in_bank(&self, p: usize) -> Option<(&Bank, usize)> {
         let function = *self.banked.get(p)?;
         self.bank.as_ref().filter(|_| function != u32::MAX).map(|bank| (bank, function as usize))
-    }
-
-    /// True if an active atom bounds the step, for more than the edge of a function.
-    pub fn bounds_step(&self, p: usize) -> bool {
-        let is_edge = |&w: &u32| matches!(self.watches[w as usize], Watch::Edge(..));
-        self.unbounded.contains(&self.atom_slots[p]) && !self.watchers[p].iter().all(is_edge)
     }
 
     /// Degree in time of an active atom.

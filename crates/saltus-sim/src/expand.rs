@@ -200,16 +200,15 @@ impl Runner<'_> {
     /// Evaluates the flow at the end of a step of some length, as methods do that look at guards
     /// only afterwards; the step is shortened until there is a value.
     fn evaluate_ahead(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
-        let saved = self.env.clone();
         for _ in 0..RESCALINGS {
             self.begin_segment(length, length);
             self.borrow_states(length / self.scale);
-            self.place_states(1.0);
-            self.env[0] = self.segment.time_of(1.0);
-            self.evaluate_plan();
-            let states = &self.combination().plan.states;
-            let exists = states.iter().all(|&(_, f)| self.env[f as usize].is_finite());
-            self.env.copy_from_slice(&saved);
+            let exists = self.aside(|runner| {
+                runner.stand_at(1.0);
+                runner.evaluate_plan();
+                let mut rates = runner.combination().plan.states.iter().map(|&(_, f)| runner.env[f as usize]);
+                rates.all(f64::is_finite)
+            });
             if exists {
                 return Ok(length);
             }
@@ -236,32 +235,27 @@ impl Runner<'_> {
         let ratio = length / self.scale;
         self.begin_segment(length, length);
         self.borrow_states(ratio);
-        let put = |runner: &mut Self| {
-            runner.place_states(1.0);
-            runner.env[0] = runner.segment.time_of(1.0);
-        };
-        if !self.flow_exists_where(put) {
+        if !self.exists_at_place(1.0) {
             return false;
         }
-        let saved = self.env.clone();
-        put(self);
-        self.evaluate_plan();
         self.combinations.get_mut(self.current).complete();
-        let combination = self.combinations.get(self.current);
-        combination.evaluate_crowd(&mut self.env, &mut self.scratch);
-        let mut row = vec![0.0; self.order + 1];
-        let mut agrees = |slot: u32, unit: f64| {
-            combination.jets.row(slot, &mut row);
-            let size = row[0].abs() + (ratio * row[1]).abs();
-            let off = (self.env[slot as usize] - polynomial::evaluate(&row, ratio)).abs();
-            off * unit <= self.tolerance.of(size * unit)
-        };
-        let agrees = combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
-            && (0..self.signs.len())
-                .filter(|&p| combination.in_bank(p).is_none())
-                .all(|p| agrees(combination.atom_slots[p], 1.0));
-        self.env.copy_from_slice(&saved);
-        agrees
+        self.aside(|runner| {
+            runner.stand_at(1.0);
+            runner.evaluate_plan();
+            let Runner { combinations, env, scratch, row, tolerance, order, .. } = runner;
+            let combination = combinations.get(runner.current);
+            combination.evaluate_crowd(env, scratch);
+            let row = &mut row[..*order + 1];
+            let mut agrees = |slot: u32, unit: f64| {
+                combination.jets.row(slot, row);
+                let size = row[0].abs() + (ratio * row[1]).abs();
+                let off = (env[slot as usize] - polynomial::evaluate(row, ratio)).abs();
+                off * unit <= tolerance.of(size * unit)
+            };
+            let guards = combination.eager.iter().map(|&p| combination.atom_slots[p as usize]);
+            combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
+                && guards.into_iter().all(|guard| agrees(guard, 1.0))
+        })
     }
 
     fn point_is_finite(&mut self) -> bool {

@@ -278,21 +278,16 @@ impl Runner<'_> {
     }
 
     fn kinks_are_passed(&mut self, place: f64, first: usize, end: usize) -> bool {
-        let mut saved = std::mem::take(&mut self.saved);
-        saved.clone_from(&self.env);
-        self.place_states(place);
-        self.env[0] = self.segment.time_of(place);
-        let combination = self.combinations.get(self.current);
-        combination.watching.eval(&mut self.env, &mut self.scratch);
-        let is_passed = |root: &StepRoot| {
-            let Crossing::Atom(p, after) = root.crossing else { return true };
-            let is_kink = self.live_edges(p).any(|edge| edge.kind == EdgeKind::Kink);
-            !is_kink || sign_of(self.env[combination.atom_slots[p as usize] as usize]) == after
-        };
-        let are_passed = self.segment.roots[first..end].iter().all(is_passed);
-        self.env.copy_from_slice(&saved);
-        self.saved = saved;
-        are_passed
+        self.aside(|runner| {
+            runner.stand_at(place);
+            let combination = runner.combinations.get(runner.current);
+            combination.watching.eval(&mut runner.env, &mut runner.scratch);
+            runner.segment.roots[first..end].iter().all(|root| {
+                let Crossing::Atom(p, after) = root.crossing else { return true };
+                let is_kink = runner.live_edges(p).any(|edge| edge.kind == EdgeKind::Kink);
+                !is_kink || sign_of(runner.env[combination.atom_slots[p as usize] as usize]) == after
+            })
+        })
     }
 
     /// The time at a place in units of the step: relative errors of time are shares of it.
@@ -301,10 +296,7 @@ impl Runner<'_> {
     }
 
     pub fn exists_at_place(&mut self, place: f64) -> bool {
-        self.flow_exists_where(|runner| {
-            runner.place_states(place);
-            runner.env[0] = runner.segment.time_of(place);
-        })
+        self.flow_exists_where(|runner| runner.stand_at(place))
     }
 
     /// True if the flow exists where `put` puts time and states: all functions in force, by the
@@ -314,17 +306,24 @@ impl Runner<'_> {
         if !combination.has_edges && !combination.has_domains {
             return true;
         }
+        self.aside(|runner| {
+            put(runner);
+            let combination = runner.combinations.get(runner.current);
+            combination.watching.eval(&mut runner.env, &mut runner.scratch);
+            let value = |p: usize| runner.env[combination.atom_slots[p] as usize];
+            let inside = runner.code.is_inside(combination, &runner.env, |slot| runner.env[slot as usize]);
+            inside && (0..runner.signs.len()).all(|p| runner.existing_edges(p, value(p)))
+        })
+    }
+
+    /// Does something with other values in the environment, and puts the present ones back.
+    pub fn aside<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
         let mut saved = std::mem::take(&mut self.saved);
         saved.clone_from(&self.env);
-        put(self);
-        let combination = self.combinations.get(self.current);
-        combination.watching.eval(&mut self.env, &mut self.scratch);
-        let value = |p: usize| self.env[combination.atom_slots[p] as usize];
-        let inside = self.code.is_inside(combination, &self.env, |slot| self.env[slot as usize]);
-        let exists = inside && (0..self.signs.len()).all(|p| self.existing_edges(p, value(p)));
+        let result = look(self);
         self.env.copy_from_slice(&saved);
         self.saved = saved;
-        exists
+        result
     }
 
     /// True if all functions in force that depend on an atom exist where it has a value.
@@ -495,6 +494,12 @@ impl Runner<'_> {
         }
         self.evaluate_plan();
         explain::unbounded(self, state)
+    }
+
+    /// Puts the time and the states of a place on the segment into the environment.
+    pub fn stand_at(&mut self, s: f64) {
+        self.place_states(s);
+        self.env[0] = self.segment.time_of(s);
     }
 
     pub fn place_states(&mut self, s: f64) {

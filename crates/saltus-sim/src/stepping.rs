@@ -294,12 +294,12 @@ impl Runner<'_> {
     fn guard_reach(&self) -> f64 {
         let combination = self.combination();
         let order = self.given.length.saturating_sub(1);
-        if combination.unbounded.is_empty() || order < 4 {
+        if combination.unbounded_guards.is_empty() || order < 4 {
             return 1.0;
         }
         let mut bound = StepBound::new(order);
-        for p in (0..self.signs.len()).filter(|&p| combination.bounds_step(p)) {
-            let row = self.given.row(p);
+        for &p in &combination.unbounded_guards {
+            let row = self.given.row(p as usize);
             bound.quantity([row[1], row[2]], [row[order - 1], row[order]], self.tolerance);
         }
         let ratio = bound.ratio();
@@ -426,22 +426,19 @@ impl Runner<'_> {
         if !self.exists_at_place(s) {
             return true;
         }
-        let saved = self.env.clone();
-        self.place_states(s);
-        self.env[0] = self.segment.time_of(s);
-        self.evaluate_plan();
-        let Segment { states, orders, coefficients, h, .. } = &self.segment;
-        let slope = |i: usize| {
-            let rows = (1..*orders).rev().map(|k| (k as f64, coefficients[k * states + i]));
-            rows.fold(0.0, |sum, (k, c)| sum * s + k * c)
-        };
-        let plan = &self.combinations.get(self.current).plan;
-        let follows = plan.states.iter().enumerate().all(|(i, &(x, f))| {
-            let off = (h * self.env[f as usize] - slope(i)).abs();
-            s * off <= self.tolerance.of(self.env[x as usize])
-        });
-        self.env.copy_from_slice(&saved);
-        follows
+        self.aside(|runner| {
+            runner.stand_at(s);
+            runner.evaluate_plan();
+            let Segment { states, orders, coefficients, h, .. } = &runner.segment;
+            let slope = |i: usize| {
+                let rows = (1..*orders).rev().map(|k| (k as f64, coefficients[k * states + i]));
+                rows.fold(0.0, |sum, (k, c)| sum * s + k * c)
+            };
+            runner.combination().plan.states.iter().enumerate().all(|(i, &(x, f))| {
+                let off = (h * runner.env[f as usize] - slope(i)).abs();
+                s * off <= runner.tolerance.of(runner.env[x as usize])
+            })
+        })
     }
 
     /// Moves the guards that are near towards zero, by what is left of the way or as far as the step
@@ -509,21 +506,17 @@ impl Runner<'_> {
     /// evaluated unless a guard reads it.
     fn keeps_signs_at(&mut self, x: &[f64]) -> bool {
         let mut composer = self.take_composer();
-        let mut saved = std::mem::take(&mut self.saved);
-        saved.clear();
-        saved.extend_from_slice(&self.env);
-        self.env[0] = self.segment.time_of(1.0);
-        let Runner { combinations, env, scratch, signs, .. } = self;
-        let combination = combinations.get(self.current);
-        for (&(slot, _), &x) in combination.plan.states.iter().zip(x) {
-            env[slot as usize] = x;
-        }
-        let value = composer.evaluate(combination, env, scratch);
-        let keeps = signs.iter().enumerate().all(|(p, signs)| sign_of(value(p)) == signs.now);
-        drop(value);
+        let keeps = self.aside(|runner| {
+            runner.env[0] = runner.segment.time_of(1.0);
+            let Runner { combinations, env, scratch, signs, .. } = runner;
+            let combination = combinations.get(runner.current);
+            for (&(slot, _), &x) in combination.plan.states.iter().zip(x) {
+                env[slot as usize] = x;
+            }
+            let value = composer.evaluate(combination, env, scratch);
+            signs.iter().enumerate().all(|(p, signs)| sign_of(value(p)) == signs.now)
+        });
         self.combinations.get_mut(self.current).composer = Some(composer);
-        self.env.copy_from_slice(&saved);
-        self.saved = saved;
         keeps
     }
 

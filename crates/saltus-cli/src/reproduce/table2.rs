@@ -8,7 +8,7 @@ use cpu_time::ThreadTime;
 use saltus::EventMethod::{Extrapolation, Interpolation};
 use saltus::Solver::{Adams, Taylor};
 use saltus::io::figure::{Panel, Series};
-use saltus::{Figure, Model, Recording, Run, Simulator};
+use saltus::{Figure, Model, Options, Recording, Run, Simulator};
 
 const RUNS: usize = 10;
 /// Rounds of time measurements.
@@ -82,6 +82,12 @@ fn starts(setting: &Setting<'_>) -> Result<(Vec<Vec<Car>>, String), Failure> {
     Ok((starts, format!("seed {}", setting.args.seed)))
 }
 
+fn from_start(model: &Model, way: Way, start: &[Car]) -> Result<Options, Failure> {
+    let mut options = options(model, way)?;
+    cars::apply(start, &mut options);
+    Ok(options)
+}
+
 /// What a way does with a start.
 fn look(
     model: &Model,
@@ -90,9 +96,7 @@ fn look(
     start: &[Car],
     record: &mut Record,
 ) -> Result<(), Failure> {
-    let mut options = options(model, way)?;
-    cars::apply(start, &mut options);
-    let run = simulator.run(options).map_err(failed)?;
+    let run = simulator.run(from_start(model, way, start)?).map_err(failed)?;
     record.events += run.events.len();
     record.steps.push(run.stats.steps as f64);
     record.evaluations.push((run.stats.rhs_evals + run.stats.jet_evals) as f64);
@@ -112,9 +116,7 @@ fn time(
     let mut best = [f64::INFINITY; WAYS.len()];
     for _ in 0..ROUNDS {
         for (best, (way, _)) in best.iter_mut().zip(WAYS) {
-            let mut options = options(model, way)?;
-            cars::apply(start, &mut options);
-            options.recording = Recording::Events;
+            let options = Options { recording: Recording::Events, ..from_start(model, way, start)? };
             let clock = ThreadTime::now();
             simulator.run(options).map_err(failed)?;
             *best = best.min(clock.elapsed().as_secs_f64());
@@ -136,8 +138,7 @@ fn confirm(
     records: &mut [Record],
 ) -> Result<(), Failure> {
     let mut at = |way: Way, rtol: f64| -> Result<Run, Failure> {
-        let mut options = options(model, way)?;
-        cars::apply(start, &mut options);
+        let mut options = from_start(model, way, start)?;
         (options.rtol, options.atol, options.until) = (rtol, rtol, Some(20.0));
         options.recording = Recording::Events;
         simulator.run(options).map_err(failed)
