@@ -456,19 +456,30 @@ impl Runner<'_> {
     /// Moves the states to a place on the segment; the run ends if one of them has outgrown the numbers there.
     fn fly_to(&mut self, s: f64) -> Result<(), Box<Ending>> {
         self.compute_states(s);
-        // Nearly always one look at all of them is enough; what is not a number is not small.
-        let all_are_small = self.scratch.iter().fold(true, |small, x| small & (x.abs() <= GREATEST_STATE));
-        if !all_are_small && let Some(state) = self.outgrowing() {
+        // Nearly always one look at all of them is enough; what is not a number is not small either.
+        let all_are_small = self.put_states() <= GREATEST_STATE;
+        if !all_are_small && let Some(state) = self.outgrowing_until(s) {
             return Err(self.grow_without_bound(state, s));
         }
-        self.put_states();
         self.carry_rounding(s);
         self.leave_edges(s);
         Ok(())
     }
 
-    /// The first of the computed states that has outgrown the numbers since the present ones.
+    /// The first state that has outgrown the numbers between where the run stands and a place. Otherwise
+    /// the states are those of the place, and else as they were.
     #[cold]
+    fn outgrowing_until(&mut self, s: f64) -> Option<u32> {
+        self.place_states(self.segment.cursor);
+        self.compute_states(s);
+        let outgrown = self.outgrowing();
+        if outgrown.is_none() {
+            self.put_states();
+        }
+        outgrown
+    }
+
+    /// The first of the computed states that has outgrown the numbers since the present ones.
     fn outgrowing(&self) -> Option<u32> {
         let states = self.combination().plan.states.iter().zip(&self.scratch);
         let mut outgrown = states.filter(|(_, x)| has_outgrown(**x));
@@ -512,12 +523,16 @@ impl Runner<'_> {
         self.segment.evaluate(coefficients, s, &mut self.scratch);
     }
 
-    fn put_states(&mut self) {
+    /// Puts the computed states into the environment, and tells the sum of their sizes.
+    fn put_states(&mut self) -> f64 {
         let states = &self.combinations.get(self.current).plan.states;
+        let mut size = 0.0;
         // One by one: a copy of several at once may have to wait until they have left for the cache.
         for (&(slot, _), &value) in states.iter().zip(&self.scratch) {
             self.env[slot as usize] = value;
+            size += value.abs();
         }
+        size
     }
 
     /// Appends the flow since the last record to the trace.
