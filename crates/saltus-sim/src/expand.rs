@@ -4,7 +4,6 @@
 use crate::explain;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
-use saltus_num::polynomial;
 use saltus_solve::certificate::Verdict;
 use saltus_solve::taylor::first_scale;
 
@@ -110,16 +109,26 @@ impl Runner<'_> {
                     Some((_, verdict)) => self.take_proved_roots(verdict, ratio),
                     None => self.find_roots(ratio),
                 }
+                if self.segment.is_near_edge {
+                    self.end_where_flow_parts();
+                }
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }
                 self.learn_horizon();
             }
             None => {
-                let Some(length) = self.expand_low_order(remaining)? else {
+                let is_stuck = |runner: &Self, length: f64| {
+                    runner.stamp.t + length == runner.stamp.t && length < remaining
+                };
+                let mut made = self.expand_low_order(remaining)?;
+                if made.is_none_or(|length| is_stuck(self, length)) && self.join_near_edges() {
+                    made = self.expand_low_order(remaining)?;
+                }
+                let Some(length) = made else {
                     return self.meet_edge_or(Self::left_domain);
                 };
-                if self.stamp.t + length == self.stamp.t && length < remaining {
+                if is_stuck(self, length) {
                     return self.meet_edge_or(|runner| runner.stuck(length));
                 }
                 self.begin_segment(length, length);
@@ -142,6 +151,7 @@ impl Runner<'_> {
         segment.cursor = 0.0;
         segment.recorded = self.stamp.t;
         segment.is_far = false;
+        segment.is_near_edge = false;
         segment.roots.clear();
         segment.next_root = 0;
         segment.valid = true;
@@ -221,43 +231,6 @@ impl Runner<'_> {
         Err(self.looked_outside(self.stamp.t + length))
     }
 
-    /// Shortens a step until its polynomials agree with the equations at its end, within the tolerance.
-    fn shorten_by_defect(&mut self, mut length: f64) -> f64 {
-        while self.stamp.t + length > self.stamp.t && !self.agrees_at(length) {
-            length *= 0.5;
-            self.stats.rejected += 1;
-        }
-        length
-    }
-
-    /// True if derivatives and guards that are evaluated at the end of a step are those of their polynomials.
-    fn agrees_at(&mut self, length: f64) -> bool {
-        let ratio = length / self.scale;
-        self.begin_segment(length, length);
-        self.borrow_states(ratio);
-        if !self.exists_at_place(1.0) {
-            return false;
-        }
-        self.combinations.get_mut(self.current).complete();
-        self.aside(|runner| {
-            runner.stand_at(1.0);
-            runner.evaluate_plan();
-            let Runner { combinations, env, scratch, row, tolerance, order, .. } = runner;
-            let combination = combinations.get(runner.current);
-            combination.evaluate_crowd(env, scratch);
-            let row = &mut row[..*order + 1];
-            let mut agrees = |slot: u32, unit: f64| {
-                combination.jets.row(slot, row);
-                let size = row[0].abs() + (ratio * row[1]).abs();
-                let off = (env[slot as usize] - polynomial::evaluate(row, ratio)).abs();
-                off * unit <= tolerance.of(size * unit)
-            };
-            let guards = combination.eager.iter().map(|&p| combination.atom_slots[p as usize]);
-            combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
-                && guards.into_iter().all(|guard| agrees(guard, 1.0))
-        })
-    }
-
     fn point_is_finite(&mut self) -> bool {
         let plan = self.combination().plan.clone();
         plan.diagnose(&mut self.env, &mut self.scratch).is_none()
@@ -307,7 +280,7 @@ impl Runner<'_> {
     }
 
     /// The states of the segment are those of the jets, until these are computed anew.
-    fn borrow_states(&mut self, ratio: f64) {
+    pub fn borrow_states(&mut self, ratio: f64) {
         let combination = self.combinations.get(self.current);
         let segment = &mut self.segment;
         segment.ratio = ratio;

@@ -225,6 +225,8 @@ impl Runner<'_> {
         let (value, sign) = (self.row[0], self.signs[p]);
         let steady = sign.now != 0 && sign.now == sign_of(value);
         if !(steady && excludes_zero(&self.row[..length])) {
+            let may_continue = self.live_edges(p as u32).any(|edge| edge.kind.may_continue());
+            self.segment.is_near_edge |= may_continue;
             self.atom_roots(p, length, steady);
         }
     }
@@ -285,20 +287,24 @@ impl Runner<'_> {
         let exact = self.exact_zero(p, length);
         let row = &self.row[..length];
         let row = if steady { row } else { &row[1..] };
+        let mut after = if steady { self.signs[p].now } else { sign_after_zero(row).value() as i8 };
+        let mut found = std::mem::take(&mut self.buffers.roots);
+        found.clear();
+        if row.len() > 1 {
+            self.stats.root_searches += 1;
+            if self.method == EventMethod::Sturm {
+                self.chain.roots(row, &mut found);
+            } else {
+                self.finder.roots(row, &mut found);
+            }
+        }
+        if self.is_edge_alone(p as u32) {
+            after = self.drop_shallow_dips(p, after, &mut found);
+        }
         if !steady {
-            let after = sign_after_zero(row).value() as i8;
             start_root(&mut self.segment.roots, p, &mut self.signs[p], after);
         }
-        if row.len() < 2 {
-            return;
-        }
-        self.stats.root_searches += 1;
-        let mut found = std::mem::take(&mut self.buffers.roots);
-        if self.method == EventMethod::Sturm {
-            self.chain.roots(row, &mut found);
-        } else {
-            self.finder.roots(row, &mut found);
-        }
+        let row = if steady { &self.row[..length] } else { &self.row[1..length] };
         for root in &found {
             let crossing = Crossing::Atom(p as u32, root.after.value() as i8);
             // Behind a touch the guard moves away again, which its rounded slope at the touch may deny.

@@ -10,6 +10,7 @@ mod combination;
 mod compile;
 mod composer;
 mod crowd;
+mod defect;
 mod error;
 mod expand;
 mod explain;

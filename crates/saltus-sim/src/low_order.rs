@@ -4,7 +4,7 @@
 //! both slopes is the step, its curvature the error estimate. Guards are parabolas through three
 //! values. One or a few such steps lead away from the singular point, where jets take over again.
 
-use crate::compile::EdgeKind;
+use crate::compile::{EdgeKind, Signs};
 use crate::report::Ending;
 use crate::runner::Runner;
 
@@ -13,7 +13,10 @@ const ATTEMPTS: u32 = 60;
 
 /// A flow that moves no state by this share of the absolute tolerance until the end, and does not depend
 /// on time, stands still: it has come to rest at the singular point.
-const NEGLIGIBLE: f64 = 1e-3;
+pub(crate) const NEGLIGIBLE: f64 = 1e-3;
+
+/// The share of a state by which it has visibly moved.
+const VISIBLE: f64 = 1e-6;
 
 impl Runner<'_> {
     /// Makes the segment at the present values without jets; its length, or `None` if no step is
@@ -58,6 +61,59 @@ impl Runner<'_> {
         }
         self.place_line(&x, &f, &still, 0.0);
         Ok(None)
+    }
+
+    /// Puts states that are nearer than negligible to the edge of a function onto it, where a flow that
+    /// leads to the edge may rest, as that of a tank that runs empty; true if there are any.
+    pub fn join_near_edges(&mut self) -> bool {
+        let negligible = NEGLIGIBLE * self.tolerance.absolute;
+        let mut any = false;
+        for p in 0..self.signs.len() {
+            let combination = self.combination();
+            let is_edge = self.live_edges(p as u32).any(|edge| edge.kind == EdgeKind::NonNegative);
+            let depends = &self.code.atoms[combination.atoms[p].index()].depends;
+            let mut states = combination.plan.states.iter().filter(|(x, _)| depends.contains(x));
+            let (Some(&(state, _)), None, true) = (states.next(), states.next(), is_edge) else { continue };
+            let x = self.env[state as usize];
+            let value = self.atom_with(p, state, x);
+            if value > 0.0 && value <= negligible {
+                // Arguments are most often a state, or its distance from a number.
+                let onto = [0.0, x - value, x + value]
+                    .into_iter()
+                    .find(|&onto| (onto - x).abs() <= negligible && self.atom_with(p, state, onto) == 0.0);
+                self.env[state as usize] = onto.unwrap_or(x);
+                any |= onto.is_some();
+            }
+        }
+        any
+    }
+
+    /// The series of an atom leads beyond the edge of a function. True if the flow does not: it is at the
+    /// edge, within what is negligible, and on it the atom does not fall. The states are put onto it.
+    pub fn rests_on_edge(&mut self, p: usize) -> bool {
+        let before = self.env.clone();
+        self.join_near_edges();
+        if self.aside(|runner| runner.atom_value(p)) == 0.0 {
+            self.evaluate_plan();
+            let plan = self.combination().plan.clone();
+            let (x, f): (Vec<f64>, Vec<f64>) =
+                plan.states.iter().map(|&(x, f)| (self.env[x as usize], self.env[f as usize])).unzip();
+            if self.slopes_farther_on(&x, &f)[p] >= 0.0 {
+                self.disturb();
+                self.signs[p] = Signs::steady(0);
+                return true;
+            }
+        }
+        self.env = before;
+        false
+    }
+
+    /// The value of an atom if a state had some value.
+    fn atom_with(&mut self, p: usize, state: u32, x: f64) -> f64 {
+        self.aside(|runner| {
+            runner.env[state as usize] = x;
+            runner.atom_value(p)
+        })
     }
 
     /// True if a flow that does not depend on time stands on the edge of a function, within what is
@@ -116,6 +172,25 @@ impl Runner<'_> {
         self.flow_exists_where(|runner| runner.set_on_line(x, f, bend, h))
     }
 
+    /// The slopes of the atoms along a straight line, over so long a way that rounding does not hide that
+    /// the states move; 0 if they do not, or atoms have no value there.
+    fn slopes_farther_on(&mut self, x: &[f64], f: &[f64]) -> Vec<f64> {
+        let size = x.iter().zip(f).filter(|(_, f)| **f != 0.0).map(|(x, f)| (x / f).abs());
+        let way = VISIBLE * size.fold(0.0, f64::max);
+        if way == 0.0 || !way.is_finite() {
+            return vec![0.0; self.signs.len()];
+        }
+        self.aside(|runner| {
+            let mut atoms = |way: f64| -> Vec<f64> {
+                runner.set_on_line(x, f, &vec![0.0; x.len()], way);
+                (0..runner.signs.len()).map(|p| runner.atom_value(p)).collect()
+            };
+            let (here, there) = (atoms(0.0), atoms(way));
+            let slopes = here.iter().zip(&there).map(|(here, there)| (there - here) / way);
+            slopes.map(|slope| if slope.is_finite() { slope } else { 0.0 }).collect()
+        })
+    }
+
     fn keep_parabola(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
         let slots: Vec<u32> =
             self.combination().atoms.iter().map(|a| self.code.atoms[a.index()].slot).collect();
@@ -127,10 +202,12 @@ impl Runner<'_> {
         let middle = values(self);
         self.place_line(x, f, &vec![0.0; x.len()], 0.0);
         let start = values(self);
+        let hidden = self.slopes_farther_on(x, f);
         self.give_rows(3);
         for i in 0..slots.len() {
             let (a, m, b) = (start[i], middle[i], end[i]);
-            self.given.row_mut(i).copy_from_slice(&[a, 4.0 * m - 3.0 * a - b, 2.0 * (a - 2.0 * m + b)]);
+            let slope = if [a, m, b] == [0.0; 3] { h * hidden[i] } else { 4.0 * m - 3.0 * a - b };
+            self.given.row_mut(i).copy_from_slice(&[a, slope, 2.0 * (a - 2.0 * m + b)]);
         }
         let segment = &mut self.segment;
         segment.ratio = 1.0;

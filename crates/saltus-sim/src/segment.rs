@@ -50,6 +50,8 @@ pub(crate) struct Segment {
     pub orders: usize,
     /// True if no guard loses more than half of its value on the step.
     pub is_far: bool,
+    /// True if it is not easily told whether a function reaches its edge on the step.
+    pub is_near_edge: bool,
     /// Zeros of guards in order.
     pub roots: Vec<StepRoot>,
     pub next_root: usize,

@@ -403,7 +403,9 @@ impl Runner<'_> {
         if let Some(s) = event
             && prediction.error(s) <= 1.0
             && self.is_near(s)
-            && (s * h <= *length || self.follows_flow(s))
+            // Farther ahead than the last step, differences that happen to be zero so far tell nothing. At
+            // the event itself the flow may end to exist.
+            && (s * h <= *length || self.follows_flow(APPROACH * s))
         {
             self.signs.clone_from(&signs.located);
             self.end_at(reach);
@@ -416,29 +418,6 @@ impl Runner<'_> {
             event.into_iter().chain(bound).reduce(f64::min).map_or(reach, |s| (approach * s).min(reach));
         // The zeros of guards alone do not tell where stairs have their edges.
         Ahead::Clear { share, quiet: !has_stairs && crossing.min(self.first_root()) > share }
-    }
-
-    /// True if the slopes of the prediction shortly before an event are those of the flow: farther ahead
-    /// than the last step, differences that happen to be zero so far tell nothing. At the event itself the
-    /// flow may end to exist.
-    fn follows_flow(&mut self, event: f64) -> bool {
-        let s = APPROACH * event;
-        if !self.exists_at_place(s) {
-            return true;
-        }
-        self.aside(|runner| {
-            runner.stand_at(s);
-            runner.evaluate_plan();
-            let Segment { states, orders, coefficients, h, .. } = &runner.segment;
-            let slope = |i: usize| {
-                let rows = (1..*orders).rev().map(|k| (k as f64, coefficients[k * states + i]));
-                rows.fold(0.0, |sum, (k, c)| sum * s + k * c)
-            };
-            runner.combination().plan.states.iter().enumerate().all(|(i, &(x, f))| {
-                let off = (h * runner.env[f as usize] - slope(i)).abs();
-                s * off <= runner.tolerance.of(runner.env[x as usize])
-            })
-        })
     }
 
     /// Moves the guards that are near towards zero, by what is left of the way or as far as the step

@@ -147,13 +147,16 @@ impl Runner<'_> {
     }
 
     /// Ends the run where a function in force would be left.
-    pub fn check_edges(&self) -> Result<(), Box<Ending>> {
+    pub fn check_edges(&mut self) -> Result<(), Box<Ending>> {
         if !self.combination().has_edges_or_kinks {
             return Ok(());
         }
-        for p in 0..self.signs.len() as u32 {
-            let Signs { now: 0, after } = self.signs[p as usize] else { continue };
-            if let Some(edge) = self.live_edges(p).find(|e| e.kind.is_left(after)) {
+        for p in 0..self.signs.len() {
+            let Signs { now: 0, after } = self.signs[p] else { continue };
+            let left = self.live_edges(p as u32).find(|e| e.kind.is_left(after));
+            if let Some(edge) = left
+                && !(edge.kind == EdgeKind::NonNegative && self.rests_on_edge(p))
+            {
                 return Err(explain::edge(self, edge));
             }
         }

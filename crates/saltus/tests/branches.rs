@@ -58,6 +58,24 @@ const RESTING: [Case; 8] = [
     ("time^3*(3 - time)^2", 1.0, 0.0, 3.0, 12.15),
 ];
 
+/// The argument touches the end of where the function exists; its series goes on smoothly behind.
+const TOUCHING: [Case; 6] = [
+    ("sqrt(cos(s)^2)", 1.0, 0.1, 4.0, 2.718_443_694_417_582),
+    ("sqrt(1 - sin(time)^2)", 1.0, 0.0, 2.0 * PI, 4.0),
+    ("asin(sin(s))", 1.0, 0.1, 4.0, 2.003_128_779_445_813),
+    ("acos(cos(s))", 1.0, 0.1, 6.0, 9.847_825_972_706_119),
+    ("sqrt(1 + sin(3*s))", 1.0, 0.0, 10.0, 9.154_773_247_143_343),
+    ("hypot(sin(s), sin(2*s))", 1.0, 0.1, 10.0, 9.310_831_391_994_524),
+];
+
+/// Flows by which h comes to rest after a finite time, beside g with its rate, and the last g.
+const EMPTYING: [(&str, &str, f64); 4] = [
+    ("-sqrt(h)*(1 + 0.1*sin(time))", "-g", 0.5 * 0.002_478_752_176_666_358_4),
+    ("-sqrt(h)*(1 + 0.1*g)", "-g", 0.5 * 0.002_478_752_176_666_358_4),
+    ("-h^0.7", "-g", 0.5 * 0.002_478_752_176_666_358_4),
+    ("-sqrt(h)", "1 - g", 1.0 - 0.5 * 0.002_478_752_176_666_358_4),
+];
+
 /// The ways to run a model one after another.
 fn for_each_way(
     text: &str,
@@ -143,6 +161,26 @@ fn guards_whose_series_are_shorter_than_the_step() {
             let is_right = times.len() == right.len()
                 && times.iter().zip(right).all(|(t, right)| (t - right).abs() < 1e-5 * right);
             assert!(is_right, "{guard}, {way}: {times:?}, not {right:?}; {:?}", run.ending);
+        });
+    }
+}
+
+#[test]
+fn arguments_that_touch_the_end_of_a_domain() {
+    check(&TOUCHING, &[TAYLOR[0], TAYLOR[2]]);
+}
+
+#[test]
+fn what_comes_to_rest_leaves_the_rest_moving() {
+    for (flow, beside, right) in EMPTYING {
+        let text = format!(
+            "model M {{\n state h = 1, g = 0.5\n h' = {flow}\n g' = {beside}\n run {{ until 6 }}\n}}"
+        );
+        for_each_way(&text, &[TAYLOR[0], TAYLOR[1], OTHERS[0]], 1e-6, |way, run| {
+            assert_eq!(run.ending.status, Status::Finished, "{flow}, {way}: {:?}", run.ending);
+            let [h, g] = [run.values[1], run.values[2]];
+            assert!(h.abs() < 1e-8 && (g - right).abs() < 1e-5, "{flow}, {way}: {h}, {g}");
+            assert_eq!(run.stats.outside_domain_evals, 0, "{flow}, {way}");
         });
     }
 }

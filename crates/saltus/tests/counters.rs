@@ -7,17 +7,17 @@ use std::path::Path;
 /// Steps, expansions, point evaluations, root searches, instants and jumps.
 const GOLDEN: &[(&str, [u64; 6])] = &[
     ("bouncing_ball", [13, 13, 26, 25, 14, 12]),
-    ("helicopter", [154, 154, 24, 161, 20, 4]),
-    ("helicopter_approach", [169, 170, 25, 141, 20, 5]),
+    ("helicopter", [145, 145, 135, 133, 7, 4]),
+    ("helicopter_approach", [171, 172, 198, 150, 16, 5]),
     ("house", [159, 159, 366, 453, 183, 183]),
     ("hysteresis", [15, 15, 24, 14, 13, 11]),
     ("inverse_jacobian", [85, 87, 12, 10, 7, 5]),
     ("melting", [8, 9, 10, 4, 6, 4]),
-    ("reaction", [7, 7, 12, 4, 7, 5]),
+    ("reaction", [12, 12, 53, 9, 7, 5]),
     ("rocket", [26, 26, 12, 5, 7, 5]),
     ("sampled_control", [95, 98, 164, 0, 82, 82]),
     ("thermostat", [13, 13, 26, 18, 14, 12]),
-    ("two_tanks", [34, 37, 26, 28, 14, 12]),
+    ("two_tanks", [34, 37, 44, 28, 14, 12]),
     ("unstable_switching", [35, 35, 36, 37, 19, 17]),
     ("washing_machine", [181, 184, 749, 9, 374, 375]),
 ];

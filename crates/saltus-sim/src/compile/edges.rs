@@ -49,6 +49,12 @@ impl EdgeKind {
         }
     }
 
+    /// True if the series of the function may continue smoothly where the function does not. That of one
+    /// with a pole diverges before.
+    pub fn may_continue(self) -> bool {
+        matches!(self, Self::NonNegative | Self::Kink)
+    }
+
     /// True if the function exists where its atom has a value.
     pub fn exists_at(self, value: f64) -> bool {
         match self {

@@ -1,0 +1,165 @@
+//! Whether the polynomials of a step follow the equations: what these say on the way against the slopes
+//! of the states, and against the values of guards.
+
+use crate::combination::Watch;
+use crate::locate::coefficients;
+use crate::low_order::NEGLIGIBLE;
+use crate::runner::Runner;
+use saltus_num::polynomial;
+use saltus_num::roots::{Root, Sign};
+
+/// Places on a step at which slopes are compared, and how finely the first one is told where they part.
+const PLACES: u32 = 4;
+/// An argument that is negative by no more than so many rounding errors of its series is zero.
+const DIP_ROUNDING: f64 = 64.0;
+
+impl Runner<'_> {
+    /// Shortens a step until its polynomials agree with the equations at its end, within the tolerance.
+    pub fn shorten_by_defect(&mut self, mut length: f64) -> f64 {
+        while self.stamp.t + length > self.stamp.t && !self.agrees_at(length) {
+            length *= 0.5;
+            self.stats.rejected += 1;
+        }
+        length
+    }
+
+    /// True if derivatives and guards that are evaluated at the end of a step are those of their polynomials.
+    fn agrees_at(&mut self, length: f64) -> bool {
+        let ratio = length / self.scale;
+        self.begin_segment(length, length);
+        self.borrow_states(ratio);
+        if !self.exists_at_place(1.0) {
+            return false;
+        }
+        self.combinations.get_mut(self.current).complete();
+        self.aside(|runner| {
+            runner.stand_at(1.0);
+            runner.evaluate_plan();
+            let Runner { combinations, env, scratch, row, tolerance, order, .. } = runner;
+            let combination = combinations.get(runner.current);
+            combination.evaluate_crowd(env, scratch);
+            let row = &mut row[..*order + 1];
+            let mut agrees = |slot: u32, unit: f64| {
+                combination.jets.row(slot, row);
+                let size = row[0].abs() + (ratio * row[1]).abs();
+                let off = (env[slot as usize] - polynomial::evaluate(row, ratio)).abs();
+                off * unit <= tolerance.of(size * unit)
+            };
+            let guards = combination.eager.iter().map(|&p| combination.atom_slots[p as usize]);
+            combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
+                && guards.into_iter().all(|guard| agrees(guard, 1.0))
+        })
+    }
+
+    /// True if an atom is nothing but the edge of functions that exist on it.
+    pub fn is_edge_alone(&self, p: u32) -> bool {
+        let combination = self.combination();
+        combination.watchers[p as usize].iter().all(|&w| match combination.watches[w as usize] {
+            Watch::Edge(b, i) => self.code.blocks[b as usize].edges[i as usize].kind.may_continue(),
+            _ => false,
+        })
+    }
+
+    /// Drops the zeros between which an atom that is an edge alone is not positive by its series, if it is
+    /// not negative by its own value there, or not by more than is negligible: then it only touches the
+    /// edge. Tells the sign from the start of the step on, given that by the series.
+    pub fn drop_shallow_dips(&mut self, p: usize, after_start: i8, roots: &mut Vec<Root>) -> i8 {
+        if after_start < 0 {
+            let back = roots.first().filter(|root| root.after == Sign::Positive).map(|root| root.hi);
+            let is_shallow = back.is_some_and(|back| self.is_shallow_dip(p, 0.0, back));
+            if !is_shallow {
+                return after_start;
+            }
+            roots.remove(0);
+        }
+        let mut k = 0;
+        while k < roots.len() {
+            let (from, last) = (roots[k].lo, if roots[k].touch { k } else { k + 1 });
+            let back = roots.get(last).map_or(self.segment.end, |root| root.hi);
+            let is_edge = roots[k].before == Sign::Positive;
+            // The run may stand behind a touch, if that is later.
+            let is_kept = roots[k].touch && self.advances(back) && self.atom_at(p, back) >= 0.0;
+            if is_edge && !is_kept && self.is_shallow_dip(p, from, back) {
+                roots.drain(k..roots.len().min(last + 1));
+            } else {
+                k = last + 1;
+            }
+        }
+        1
+    }
+
+    /// True if the own value of an atom is hardly negative between two places, and not behind them.
+    fn is_shallow_dip(&mut self, p: usize, from: f64, back: f64) -> bool {
+        let length = self.row_length(p);
+        self.load_row(p, self.segment.ratio);
+        let rounding = DIP_ROUNDING * f64::EPSILON * polynomial::magnitude(&self.row[..length]);
+        let depth = rounding.max(NEGLIGIBLE * self.tolerance.absolute);
+        let behind = self.segment.end.min(2.0 * back - from);
+        self.atom_at(p, 0.5 * (from + back)) >= -depth && self.atom_at(p, behind) >= 0.0
+    }
+
+    /// The value of an atom at a place on the step.
+    fn atom_at(&mut self, p: usize, s: f64) -> f64 {
+        self.aside(|runner| {
+            runner.stand_at(s);
+            runner.atom_value(p)
+        })
+    }
+
+    /// The value of an atom with what is in the environment.
+    pub fn atom_value(&mut self, p: usize) -> f64 {
+        let combination = self.combinations.get(self.current);
+        combination.watching.eval(&mut self.env, &mut self.scratch);
+        self.env[combination.atom_slots[p] as usize]
+    }
+
+    /// Ends a step where its polynomial begins to part from the flow. Near the edge of a function a series
+    /// may go on smoothly where the function does not, as that of sqrt(x^2) where x changes its sign: what
+    /// is left of the way behind it is too little to matter.
+    #[cold]
+    pub fn end_where_flow_parts(&mut self) {
+        let share = self.segment.end / f64::from(PLACES);
+        let mut places = (1..=PLACES).map(|k| f64::from(k) * share);
+        let Some(mut parted) = places.find(|&s| !self.follows_flow(s)) else { return };
+        // Where something may happen before, the step need not end sooner.
+        let first = self.segment.roots.iter().map(|root| root.hi).find(|&hi| self.advances(hi));
+        let first = first.filter(|&first| first < parted && self.follows_flow(first));
+        let mut followed = first.unwrap_or(0.0);
+        while first.is_none() && parted - followed > parted / f64::from(PLACES) && self.advances(parted) {
+            let middle = 0.5 * (followed + parted);
+            *(if self.follows_flow(middle) { &mut followed } else { &mut parted }) = middle;
+        }
+        if self.advances(followed) {
+            self.end_at(followed);
+            self.stats.rejected += 1;
+        }
+    }
+
+    /// True if a place on the step is later than its start.
+    fn advances(&self, s: f64) -> bool {
+        self.segment.time_of(s) > self.stamp.t
+    }
+
+    /// True if the slopes of the polynomial at a place are those of the flow, as far as the way to there
+    /// makes them matter, or the flow does not exist there.
+    pub fn follows_flow(&mut self, s: f64) -> bool {
+        if !self.exists_at_place(s) {
+            return true;
+        }
+        self.aside(|runner| {
+            runner.stand_at(s);
+            runner.evaluate_plan();
+            let combination = runner.combinations.get(runner.current);
+            let segment = &runner.segment;
+            let (rows, at) = (coefficients(segment, combination), s * segment.ratio);
+            let slope = |i: usize| {
+                let terms = (1..segment.orders).rev().map(|k| (k as f64, rows[k * segment.stride + i]));
+                terms.fold(0.0, |sum, (k, c)| sum * at + k * c)
+            };
+            combination.plan.states.iter().enumerate().all(|(i, &(x, rate))| {
+                let off = (segment.h * runner.env[rate as usize] - segment.ratio * slope(i)).abs();
+                s * off <= runner.tolerance.of(runner.env[x as usize])
+            })
+        })
+    }
+}
