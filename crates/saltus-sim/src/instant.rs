@@ -48,6 +48,11 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
+    /// Atoms that were zero by decree as the instant began.
+    pub fn decreed(&self) -> &[AtomId] {
+        &self.decreed
+    }
+
     /// True if all that an atom depends on has the values for which it is zero by decree.
     fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId) -> bool {
         let mut values = self.decreed_for.as_slice();
@@ -429,7 +434,7 @@ impl Runner<'_> {
     fn set(&mut self, slot: u32, value: f64) {
         if self.env[slot as usize].to_bits() != value.to_bits() {
             self.env[slot as usize] = value;
-            self.proofs.carried.forget(slot);
+            self.proofs.carried.forget(slot, self.stamp.t);
             self.mark(slot);
         }
     }
@@ -690,6 +695,7 @@ impl Runner<'_> {
         }
         self.stirred.settle();
         self.pass_ticks();
+        self.pin_zeros();
         if self.segment.valid {
             self.settle_all_signs();
         }
