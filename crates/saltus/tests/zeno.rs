@@ -73,6 +73,42 @@ fn every_form_of_the_guard_accumulates() {
     }
 }
 
+/// Intervals that hardly shrink are recognised before they are lost in rounding, or where they are.
+#[test]
+fn elastic_impacts_accumulate() {
+    for restitution in [0.99, 0.995, 0.998] {
+        for method in methods().into_iter().filter(|method| !method.0.has_fixed_step()) {
+            for rtol in [1e-6, 1e-12] {
+                let found = run(&ball(0.1, 9.81, restitution, GUARD), |o| {
+                    by(o, method);
+                    o.rtol = rtol;
+                });
+                let what = format!("{} {} with {restitution}, {rtol:e}", method.0, method.1);
+                assert_accumulates(&found, limit(0.1, 9.81, restitution), 1e-6, &what);
+            }
+        }
+    }
+}
+
+/// Instances of one component have rules of one text.
+#[test]
+fn one_ball_of_many_accumulates() {
+    let text = "component Ball(height = 1, e = 0.9) {
+        state x = height, v = 0
+        flow { x' = v; v' = -9.81 }
+        when x <= 0 and v < 0 { v := -e * v }
+    }
+    model Balls {
+        one: Ball(height = 10)
+        two: Ball(height = 3, e = 0.8)
+        three: Ball(height = 4)
+    }";
+    for method in methods() {
+        let found = run(text, |o| by(o, method));
+        assert_accumulates(&found, limit(3.0, 9.81, 0.8), 1e-8, &format!("{} {}", method.0, method.1));
+    }
+}
+
 /// Fixed steps know nothing of scales.
 #[test]
 fn scales_do_not_matter() {
