@@ -15,7 +15,7 @@ use crate::twofold::Twofold;
 const NOISE: f64 = 1e-25;
 /// A leading coefficient this much smaller than the greatest does not matter.
 const NEGLIGIBLE: f64 = 1e-8;
-/// Halvings of an interval that holds one root.
+/// Halvings of an interval that holds several roots.
 const HALVINGS: u32 = 54;
 
 /// A Sturm chain, its memory kept between polynomials.
@@ -93,10 +93,11 @@ impl SturmChain {
         self.isolate(middle, hi, at_middle, at_hi, depth + 1, found);
     }
 
-    /// Narrows an interval that holds one root, by counting.
+    /// Narrows an interval that holds one root, by counting, until no number is between its ends: a root
+    /// near to zero is small, and known as well as any other.
     fn refine(&self, lo: f64, hi: f64, at_hi: usize) -> Root {
         let (mut left, mut right) = (lo, hi);
-        for _ in 0..HALVINGS {
+        loop {
             let middle = 0.5 * (left + right);
             if middle <= left || middle >= right {
                 break;
@@ -111,7 +112,7 @@ impl SturmChain {
     /// The nearest place on the way to a limit at which the sign is not lost in rounding.
     fn last_certain(&self, mut s: f64, limit: f64) -> f64 {
         let p = &self.polynomial;
-        let mut step = f64::EPSILON * (limit - s);
+        let mut step = (f64::EPSILON * s).max(f64::MIN_POSITIVE).copysign(limit - s);
         while s != limit {
             let Evaluation { value, magnitude, .. } = evaluate_with_magnitude(p, s);
             if value.abs() > noise_factor(p.len() - 1) * magnitude {
@@ -184,6 +185,16 @@ mod tests {
             multiply_truncated(&p, &[-r, 1.0], &mut q);
             q
         })
+    }
+
+    #[test]
+    fn roots_near_zero_are_as_accurate_as_others() {
+        for root in [0.3, 1e-9, 1e-18, 1e-40] {
+            let mut found = Vec::new();
+            SturmChain::default().roots(&[root, -1.0], &mut found);
+            let [only] = found[..] else { panic!("{found:?}") };
+            assert!((only.at - root).abs() <= 1e-15 * root && only.hi - only.lo <= 1e-14 * root, "{only:?}");
+        }
     }
 
     #[test]

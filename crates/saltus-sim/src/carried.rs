@@ -10,8 +10,13 @@
 //! are evaluated at its end; of a step that is not proved only the last rounding is counted. Those of
 //! many steps are taken as independent: their squares are added. A state that is assigned starts anew.
 //! How the flow makes earlier errors grow is not looked at.
+//!
+//! An atom that is zero by decree is zero there whatever was rounded before, and its next zero follows
+//! from what the flow does since then. It is hence parted from that of a guard that the same instant has
+//! set by no more than was rounded from that instant on. Else the rise of a ball and its fall would be
+//! one as soon as a flight is lower than the errors of all flights before.
 
-use crate::compile::SwitchKind;
+use crate::compile::{AtomId, SwitchKind};
 use crate::locate::PROOF_ROUNDING;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
@@ -21,21 +26,81 @@ use saltus_num::UNIT;
 /// told from the rounding of the guards themselves.
 const DISPLACEMENT: f64 = 1_048_576.0;
 
-/// The squares of the errors of the states where the run stands, by slot.
+/// The errors of the states where the run stands.
 #[derive(Debug, Default)]
-pub(crate) struct Carried(Vec<f64>);
+pub(crate) struct Carried {
+    /// The squares of the errors, by slot.
+    squares: Vec<f64>,
+    /// By slot.
+    pins: Vec<Pin>,
+    /// When each atom, by its id, was zero by decree last; NaN if never.
+    zeros: Vec<f64>,
+}
+
+/// What an instant has made of a slot.
+#[derive(Clone, Copy, Debug)]
+struct Pin {
+    /// When it was assigned, or an atom that depends on it was zero by decree; NaN if never.
+    t: f64,
+    /// The square of its error then.
+    square: f64,
+    /// When it was assigned; NaN if never.
+    assigned: f64,
+}
+
+impl Pin {
+    const NONE: Pin = Pin { t: f64::NAN, square: 0.0, assigned: f64::NAN };
+}
 
 impl Carried {
-    /// A state is assigned.
-    pub fn forget(&mut self, slot: u32) {
-        if let Some(square) = self.0.get_mut(slot as usize) {
-            *square = 0.0;
+    /// Makes room for the errors of some slots.
+    fn resize(&mut self, slots: usize) {
+        self.squares.resize(slots, 0.0);
+        self.pins.resize(slots, Pin::NONE);
+    }
+
+    /// A slot is assigned.
+    pub fn forget(&mut self, slot: u32, t: f64) {
+        if let Some(pin) = self.pins.get_mut(slot as usize) {
+            *pin = Pin { t, square: 0.0, assigned: t };
+            self.squares[slot as usize] = 0.0;
         }
     }
 
-    /// The error of a slot.
-    fn error(&self, slot: u32) -> f64 {
-        self.0.get(slot as usize).map_or(0.0, |square| square.sqrt())
+    /// An atom that depends on some slots is zero by decree, and time passes.
+    fn pin(&mut self, atom: AtomId, depends: &[u32], t: f64) {
+        if self.zeros.len() <= atom.index() {
+            self.zeros.resize(atom.index() + 1, f64::NAN);
+        }
+        self.zeros[atom.index()] = t;
+        for &slot in depends {
+            if let Some(pin) = self.pins.get_mut(slot as usize) {
+                *pin = Pin { t, square: self.squares[slot as usize], ..*pin };
+            }
+        }
+    }
+
+    /// When an atom that depends on some states was zero by decree, if none of them was pinned again.
+    fn zero(&self, atom: AtomId, mut states: impl Iterator<Item = u32>) -> Option<f64> {
+        let zero = *self.zeros.get(atom.index())?;
+        states.all(|slot| self.pin_of(slot).t == zero).then_some(zero)
+    }
+
+    /// True if an atom that depends on some states was zero by decree at a time, or one of these was
+    /// assigned then.
+    fn is_set(&self, atom: AtomId, mut states: impl Iterator<Item = u32>, t: f64) -> bool {
+        self.zeros.get(atom.index()) == Some(&t) || states.any(|slot| self.pin_of(slot).assigned == t)
+    }
+
+    fn pin_of(&self, slot: u32) -> Pin {
+        self.pins.get(slot as usize).copied().unwrap_or(Pin::NONE)
+    }
+
+    /// The error of a slot, or only what was added to it since it was pinned, if that was at some time.
+    fn error(&self, slot: u32, pinned: Option<f64>) -> f64 {
+        let (square, pin) = (self.squares.get(slot as usize).copied().unwrap_or(0.0), self.pin_of(slot));
+        let known = if pinned == Some(pin.t) { pin.square } else { 0.0 };
+        (square - known).max(0.0).sqrt()
     }
 }
 
@@ -51,14 +116,29 @@ impl Runner<'_> {
     #[inline(never)]
     fn add_rounding(&mut self, elapsed: f64) {
         let combination = self.combinations.get(self.current);
-        let squares = &mut self.proofs.carried.0;
-        squares.resize(self.env.len(), 0.0);
+        self.proofs.carried.resize(self.env.len());
+        let squares = &mut self.proofs.carried.squares;
         let slots = combination.plan.states.iter().map(|&(slot, _)| slot as usize);
         match combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) {
             Some(prover) => slots
                 .zip(prover.state_roundings(elapsed))
                 .for_each(|(slot, error)| squares[slot] += error * error),
             None => slots.for_each(|slot| squares[slot] += (UNIT * self.env[slot]).powi(2)),
+        }
+    }
+
+    /// Time is about to pass: what is zero by decree is so whatever was rounded before.
+    pub fn pin_zeros(&mut self) {
+        if !self.method.is_proof() {
+            return;
+        }
+        let position = &self.combinations.get(self.current).position;
+        for &atom in self.buffers.decreed() {
+            let signs = self.signs.get(position[atom.index()] as usize);
+            if signs.is_some_and(|signs| signs.now == 0) {
+                let depends = &self.code.atoms[atom.index()].depends;
+                self.proofs.carried.pin(atom, depends, self.stamp.t);
+            }
         }
     }
 
@@ -88,19 +168,38 @@ impl Runner<'_> {
     /// By how much time the errors of the states may have moved the zero of a guard near some place, or
     /// those of two guards apart; 0 if that can not be told.
     fn shift(&mut self, place: f64, guards: &[Motion]) -> f64 {
+        let pinned = self.pinned_together(guards);
         // Displaced states may be where a function does not exist.
         if self.combination().has_edges {
-            return PROOF_ROUNDING * f64::EPSILON * self.segment.time_of(place).abs();
+            let elapsed = self.segment.time_of(place) - pinned.unwrap_or(0.0);
+            return PROOF_ROUNDING * f64::EPSILON * elapsed.abs();
         }
         let shift = self.aside(|runner| {
             runner.stand_at(place);
-            runner.sum_displacements(guards)
+            runner.sum_displacements(guards, pinned)
         });
         if shift.is_finite() { shift * self.segment.h } else { 0.0 }
     }
 
+    /// The time at which one of two guards was zero by decree and the other one set, if there is one. A
+    /// time that a single guard is compared with is set by nothing that happened before.
+    fn pinned_together(&self, guards: &[Motion]) -> Option<f64> {
+        let [one, other] = guards else { return None };
+        let (combination, carried) = (self.combination(), &self.proofs.carried);
+        let atom = |guard: &Motion| combination.atoms[guard.p];
+        let states = |guard: &Motion| {
+            let depends = self.code.atoms[atom(guard).index()].depends.iter().copied();
+            depends.filter(|&slot| combination.state_position(slot).is_some())
+        };
+        let together = |one: &Motion, other: &Motion| {
+            let zero = carried.zero(atom(one), states(one))?;
+            carried.is_set(atom(other), states(other), zero).then_some(zero)
+        };
+        together(one, other).or_else(|| together(other, one))
+    }
+
     /// By how many units of the segment the errors of the states displace the zeros of guards here.
-    fn sum_displacements(&mut self, guards: &[Motion]) -> f64 {
+    fn sum_displacements(&mut self, guards: &[Motion], pinned: Option<f64>) -> f64 {
         let combination = self.combinations.get(self.current);
         let env = &mut self.env;
         let mut apart = |env: &mut [f64]| {
@@ -111,7 +210,7 @@ impl Runner<'_> {
         let (before, mut shift) = (apart(env), 0.0);
         let depends = |guard: &Motion| &self.code.atoms[combination.atoms[guard.p].index()].depends;
         for &(slot, _) in &combination.plan.states {
-            let error = self.proofs.carried.error(slot);
+            let error = self.proofs.carried.error(slot, pinned);
             if error > 0.0 && guards.iter().any(|guard| depends(guard).contains(&slot)) {
                 let value = env[slot as usize];
                 env[slot as usize] = value + DISPLACEMENT * error;

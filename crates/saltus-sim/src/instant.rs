@@ -11,6 +11,7 @@ use crate::guards::sign_of;
 use crate::options::Recording;
 use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
 use crate::runner::Runner;
+use crate::zeno::Accumulation;
 use saltus_model::{ModeId, VariableKind};
 use saltus_num::roots::{Root, sign_after_zero};
 use std::ops::Range;
@@ -48,6 +49,11 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
+    /// Atoms that were zero by decree as the instant began.
+    pub fn decreed(&self) -> &[AtomId] {
+        &self.decreed
+    }
+
     /// True if all that an atom depends on has the values for which it is zero by decree.
     fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId) -> bool {
         let mut values = self.decreed_for.as_slice();
@@ -429,7 +435,7 @@ impl Runner<'_> {
     fn set(&mut self, slot: u32, value: f64) {
         if self.env[slot as usize].to_bits() != value.to_bits() {
             self.env[slot as usize] = value;
-            self.proofs.carried.forget(slot);
+            self.proofs.carried.forget(slot, self.stamp.t);
             self.mark(slot);
         }
     }
@@ -642,7 +648,11 @@ impl Runner<'_> {
         for e in fired {
             let place = u64::from(e.span.start) << 32 | u64::from(e.span.end);
             let transition = e.transition.map_or(u64::MAX, |(a, ..)| u64::from(a.0));
-            signature = (signature ^ place ^ transition.rotate_left(17)).wrapping_mul(0x0000_0100_0000_01b3);
+            // Instances of one text are different rules: they change other variables.
+            let changed = self.changes.get(e.changes.start).filter(|_| !e.changes.is_empty());
+            let variable = changed.map_or(u64::MAX, |change| u64::from(change.variable.0));
+            let rule = place ^ transition.rotate_left(17) ^ variable.rotate_left(43);
+            signature = (signature ^ rule).wrapping_mul(0x0000_0100_0000_01b3);
         }
         let t = self.stamp.t;
         self.standstill = if t == self.last_event_time { self.standstill + 1 } else { 0 };
@@ -650,14 +660,15 @@ impl Runner<'_> {
         let resolution = (1e-3 * self.options.rtol).max(1e-13) * t.abs().max(1.0);
         if let Some(found) = self.zeno.instant(t, signature, resolution) {
             let names: Vec<String> = fired.iter().map(|e| format!("`{}`", e.name)).collect();
-            let reason = format!(
-                "{} accumulates: {} times at intervals that shrink by a factor of {:.4}, towards a time between {} and {}",
-                names.join(" with "),
-                found.count,
-                found.ratio,
-                found.low,
-                found.high
-            );
+            let names = names.join(" with ");
+            let reason = match found {
+                Accumulation::Between { low, high, ratio, count } => format!(
+                    "{names} accumulates: {count} times at intervals that shrink by a factor of {ratio:.4}, towards a time between {low} and {high}"
+                ),
+                Accumulation::Here { count } => format!(
+                    "{names} accumulates: {count} times at intervals that numbers near this time can hardly tell from nothing"
+                ),
+            };
             let hint = "stop before it, or model what happens after the limit as a mode of its own";
             let span = fired.first().map(|e| e.span);
             return Err(self.ending(Status::Zeno, reason, Some(hint.into()), span));
@@ -690,6 +701,7 @@ impl Runner<'_> {
         }
         self.stirred.settle();
         self.pass_ticks();
+        self.pin_zeros();
         if self.segment.valid {
             self.settle_all_signs();
         }

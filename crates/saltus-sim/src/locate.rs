@@ -132,13 +132,14 @@ impl Runner<'_> {
     }
 
     /// One past the last root whose bracket overlaps those of the set that begins at `first`, or would
-    /// but for rounding.
+    /// overlap each of them but for rounding: two roots that are surely apart are not one because
+    /// rounding may have parted a third from both.
     fn end_of_set(&mut self, first: usize) -> usize {
         let mut high = self.segment.roots[first].hi;
         let mut end = first + 1;
         while let Some(&root) = self.segment.roots.get(end) {
             let is_later = root.lo > high + f64::EPSILON * self.rounding_span(high);
-            if is_later && !(first..end).any(|k| self.are_parted_by_rounding(self.segment.roots[k], root)) {
+            if is_later && !(first..end).all(|k| self.are_parted_by_rounding(self.segment.roots[k], root)) {
                 break;
             }
             high = high.max(root.hi);

@@ -22,6 +22,7 @@ use crate::options::Options;
 use crate::report::{Ending, Stats};
 use crate::runner::Runner;
 use crate::segment::{Crossing, Segment};
+use saltus_num::polynomial;
 use saltus_num::roots::outweighs;
 use saltus_solve::adams::{Adams, AdamsOptions};
 use saltus_solve::fixed::{Euler, Rk4};
@@ -40,6 +41,8 @@ const APPROACH: f64 = 0.9;
 const BLIND: f64 = 1.0 / 64.0;
 /// Attempts at one step.
 const ATTEMPTS: u32 = 200;
+/// The prediction is off by at most this share of what states and guards are and move up to an event on it.
+const OFF: f64 = 1.0 / 1024.0;
 /// Guards keep this many times the expected gap between prediction and step as a distance.
 const SAFETY: f64 = 3.0;
 
@@ -243,6 +246,9 @@ impl Runner<'_> {
 
     /// One attempt at a step: true if it was made.
     fn attempt(&mut self, stepper: &mut Stepper, h: f64) -> Result<bool, Halt> {
+        if h == 0.0 && self.stamp.t < self.until {
+            return Err(Halt::TooShort);
+        }
         if h == 0.0 {
             self.take_polynomials(&StatePolynomials::constant(self.stamp.t, &stepper.point));
             return Ok(true);
@@ -406,6 +412,7 @@ impl Runner<'_> {
             // Farther ahead than the last step, differences that happen to be zero so far tell nothing. At
             // the event itself the flow may end to exist.
             && (s * h <= *length || self.follows_flow(APPROACH * s))
+            && self.tells_way(s, &prediction, gradients)
         {
             self.signs.clone_from(&signs.located);
             self.end_at(reach);
@@ -418,6 +425,25 @@ impl Runner<'_> {
             event.into_iter().chain(bound).reduce(f64::min).map_or(reach, |s| (approach * s).min(reach));
         // The zeros of guards alone do not tell where stairs have their edges.
         Ahead::Clear { share, quiet: !has_stairs && crossing.min(self.first_root()) > share }
+    }
+
+    /// True if all that states and guards are and move up to an event is much more than the prediction
+    /// may be off there. Where that is all below the tolerance, as in flights that become ever shorter,
+    /// the next events would else be where the prediction happens to put them, at intervals that do not
+    /// shrink.
+    fn tells_way(&self, event: f64, prediction: &Prediction<'_>, gradients: &mut Gradients) -> bool {
+        let Some(gap) = prediction.gap else { return true };
+        let off = polynomial::evaluate(gap.coefficients, event) / OFF;
+        let Segment { states, coefficients, .. } = &self.segment;
+        let mut moves = gap.differences[..*states].iter().enumerate();
+        let is_told = moves.all(|(i, difference)| {
+            let coefficients = coefficients[i..].iter().step_by(*states);
+            (difference * off).abs() <= size_up_to(event, coefficients)
+        });
+        let at = Place { combination: self.combination(), env: &self.env };
+        let mut composed = (0..self.signs.len()).filter(|&p| self.earliest[p] < f64::INFINITY);
+        let mut reach = |p: usize| gradients.reach(at, p, gap.differences);
+        is_told && composed.all(|p| reach(p) * off <= size_up_to(event, self.given.row(p).iter()))
     }
 
     /// Moves the guards that are near towards zero, by what is left of the way or as far as the step
@@ -608,4 +634,9 @@ impl Runner<'_> {
         }
         first
     }
+}
+
+/// A bound of the size of a polynomial up to a place.
+fn size_up_to<'c>(place: f64, coefficients: impl DoubleEndedIterator<Item = &'c f64>) -> f64 {
+    coefficients.rev().fold(0.0, |size, c| size * place + c.abs())
 }

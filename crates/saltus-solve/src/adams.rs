@@ -394,6 +394,10 @@ impl Integrator for Adams {
             self.head.elapsed = elapsed;
             self.head.begun = false;
             self.head.t = t;
+            // The prediction was followed, without a step since the restart that others could grow from.
+            if self.head.length == 0.0 {
+                self.head.length = elapsed;
+            }
             self.x.copy_from_slice(x);
         } else if self.x != x {
             self.restart(t, x);

@@ -43,6 +43,10 @@ const LEAST_WIDTH: f64 = 1e-13;
 /// rounding would decide.
 const NARROW: f64 = 1e-6;
 
+/// A bracket is at most this share of the way to it wide, unless rounding makes it so: else the changes
+/// of a guard could not be told apart that are near to the start of a long step.
+const SHARE_OF_WAY: f64 = 1.0 / 16.0;
+
 /// The share of the slack of the slots of a crowd that is there for their distance from polynomials.
 const NEAR: f64 = 0.2;
 
@@ -141,7 +145,10 @@ pub struct Bracket {
 impl Bracket {
     /// True if it tells what happens there.
     fn is_narrow(&self, resolution: f64) -> bool {
-        self.changed().is_some_and(|t_hi| t_hi - self.t_lo <= resolution)
+        self.changed().is_some_and(|t_hi| {
+            let width = t_hi - self.t_lo;
+            width <= resolution && (self.is_rounded || width <= SHARE_OF_WAY * t_hi)
+        })
     }
 
     /// A time at which it surely has the other sign, if one was found.
