@@ -118,6 +118,7 @@ impl<'a> Elaborator<'a> {
 
     fn instantiate(&mut self, blueprint: Blueprint<'a>) -> Elaborated<ScopeId> {
         let Blueprint { class, tree, path, outer, arguments, element } = blueprint;
+        self.checked.insert(class);
         let (owner, parent) = match outer {
             Some(outer) => (self.scope(outer).owner, Some(self.scope(outer).instance)),
             None => (None, None),

@@ -94,11 +94,11 @@ impl<'a> Elaborator<'a> {
             StatementKind::Equation { lhs, rhs } => self.equation(env, lhs, rhs, span),
             StatementKind::Hold(list) => list.iter().for_each(|path| self.hold(env, path)),
             StatementKind::For { variable, from, to, body } => {
-                let Ok(range) = self.range(env, from, to, from.span.to(to.span)) else { return };
-                for k in range {
+                for k in self.running(env, from, to, from.span.to(to.span)) {
                     if self.exhausted() {
                         return;
                     }
+                    self.unclear |= k.is_err();
                     let local = self.index_local(env, &variable.text, k);
                     let inside = Env { locals: Some(&local), ..env };
                     self.statements(inside, body, Place { family: true, ..place });
@@ -210,7 +210,7 @@ impl<'a> Elaborator<'a> {
                 Ok((self.defined(env, lhs)?, false))
             }
             _ => {
-                self.implicit = true;
+                self.unclear = true;
                 let message = "an equation has a variable or a derivative alone on its left side";
                 let hint = "equations that must be solved for a variable are reserved for later: \
                             solve it by hand, `y = ...`";

@@ -67,7 +67,7 @@ impl Elaborator<'_> {
     }
 
     /// Whether the root file names a thing of its top level more than once: other models of the
-    /// file, which are not elaborated now, may be its users.
+    /// file, which are elaborated apart, may be its users.
     fn is_mentioned(&self, name: &str) -> bool {
         let text = self.sources.files().first().map_or("", |f| f.text.as_str());
         words(text).filter(|word| *word == name).count() > 1

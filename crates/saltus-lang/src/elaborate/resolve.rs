@@ -54,6 +54,17 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Resolves the parameters of all files.
+    pub(super) fn resolve_files(&mut self) {
+        for k in 0..self.declarations.len() {
+            let Declaration { scope, tree, .. } = &self.declarations[k];
+            if self.file_scopes.contains(scope) {
+                // A failure is reported where it arises.
+                let _ = self.resolve(DeclarationId(k), tree.name.span);
+            }
+        }
+    }
+
     /// The variables of a declaration.
     pub(super) fn resolve(&mut self, id: DeclarationId, span: Span) -> Elaborated<Resolved> {
         match &self.declarations[id.0].progress {
@@ -221,6 +232,15 @@ impl<'a> Elaborator<'a> {
         let (tree, scope) = (declaration.tree, declaration.scope);
         let name = &tree.name.text;
         let inner = self.scope(scope).instance != 0;
+        if declaration.kind == DeclarationKind::Param
+            && self.alone
+            && !inner
+            && !self.file_scopes.contains(&scope)
+        {
+            // Families may depend on it, and so may what their equations define.
+            self.unclear = true;
+            return Reported;
+        }
         let (code, message, hint) = match declaration.kind {
             DeclarationKind::Param if inner => (
                 codes::WRONG_ARGUMENTS,

@@ -340,6 +340,69 @@ fn deep_chains_end_in_a_report_not_in_a_crash() {
 }
 
 #[test]
+fn what_nothing_uses_is_checked_too() {
+    let text = "use \"lib.salt\"
+        fn free(a) = a[1] * sqrtt(a) + lost
+        fn ping(a) = pong(a)
+        fn pong(a) = ping(a)
+        component Idle(n, k = 0) {
+            input u
+            param gain = 1 / k
+            state x[n] = 0, y = uu
+            for i in 1..n { x[i]' = u + zz }
+            y' = gain
+        }
+        component Twice { state v = 0; v' = ww }
+        model Other { parts: Twice[3]; state x = 0 }
+        model M { part: Twice; output y = part.v }";
+    let lib = "param far = true + 1\ncomponent Deep { output y = 1 + nowhere }";
+    let compiled = compile("test.salt", text, Some("M"), &|_| Ok(lib.into()));
+    assert_eq!(
+        findings(&compiled, true),
+        "E101 2 `sqrtt`: there is no function `sqrtt`
+E101 2 `lost`: `lost` is not declared
+E110 4 `ping(a)`: a function may not call itself: ping -> pong -> ping
+E101 8 `uu`: `uu` is not declared
+E101 9 `zz`: `zz` is not declared
+E101 12 `ww`: `ww` is not declared
+E201 13 `x = 0`: the state `x` has no equation
+E103 1 `true + 1`: a number is needed here, and this is Boolean
+E101 2 `nowhere`: `nowhere` is not declared"
+    );
+}
+
+#[test]
+fn what_comes_from_outside_is_not_missed_in_an_unused_component() {
+    let text = "fn first(a) = a[1] + sum(a[k] for k in 1..size(a))
+        component Idle(n, start, k = 0) {
+            input u, w[n]
+            param gain = 1 / k
+            state x = start
+            for i in 1..n { x' = u + w[i] }
+        }
+        model Unconnected { input u; param p; output y = u * p }
+        model M { output y = 1 }";
+    let compiled = compile("test.salt", text, Some("M"), &|_| Err("no files".into()));
+    assert_eq!(findings(&compiled, false), "");
+}
+
+#[test]
+fn a_wrong_range_hides_nothing_and_is_no_missing_equation() {
+    let text = "model M {
+        state x[3] = 0
+        for k in 1..m { x[k]' = yy }
+        output z = sum(x[k] * ww for k in 1..l)
+    }";
+    assert_eq!(
+        findings(&compile_text(text), true),
+        "E101 3 `m`: `m` is not declared
+E101 3 `yy`: `yy` is not declared
+E101 4 `ww`: `ww` is not declared
+E101 4 `l`: `l` is not declared"
+    );
+}
+
+#[test]
 fn other_models_of_a_file_count_as_users() {
     let text = "param g = 9.81, h = 1\nfn f(x) = x\nmodel A { output y = 1 }\nmodel B { output y = f(g) }";
     let compiled = compile("test.salt", text, Some("A"), &|_| Err(String::new()));
