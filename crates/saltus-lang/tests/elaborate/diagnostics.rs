@@ -224,7 +224,10 @@ fn messages_name_what_is_needed() {
     says("model M { signal a, b; a = b + 1; b = 2 * a }", "a -> b -> a");
     says("model M { input u; output y = u }", "connect it");
     says("model M { param a: [km] = 1; output y = a }", "declare [m]");
-    says("model M { output y = csv(\"bad.csv\", \"u\") }", "line 3: `abc` is not a finite number");
+    says(
+        "model M { output y = csv(\"bad.csv\", \"u\") }",
+        "line 3: `abc` in the column `u` is not a finite number",
+    );
     says("use \"circle.salt\"\nmodel M { output y = 1 }", "test.salt -> circle.salt -> test.salt");
     says("component A { b: B }\ncomponent B { a: A }\nmodel M { a: A }", "A -> B -> A");
     says("model M { param p = q, q = p }", "p -> q -> p");
