@@ -74,7 +74,8 @@ pub fn compile(
 /// Like [`compile`], with parameters set from outside: pairs of a dotted path and a value.
 ///
 /// This is the only way to change a parameter that sizes depend on; the others may also be changed
-/// in the compiled system.
+/// in the compiled system. A path that names nothing, or a value that does not fit what it names,
+/// changes nothing; the compiled system tells the caller which these are.
 ///
 /// ```
 /// let text = "model Chain { param n = 2; state x[n] = 0; hold x }";

@@ -411,10 +411,9 @@ impl<'a> Elaborator<'a> {
                 Some(Given::Interval(low, high)) => Some(Assigned::Interval(low.at(k), high.at(k))),
                 None => None,
             };
-            let start =
-                if kind.is_settable() { self.set_start(&name, start, &resolved, tree.span)? } else { start };
-            let unit = unit.clone();
             let sort = resolved.sort;
+            let start = if kind.is_settable() { self.set_start(&name, start, sort) } else { start };
+            let unit = unit.clone();
             let variable = Variable { name, kind, sort, unit, start, owner, span: tree.span };
             vars.push(self.add_variable(variable, Some(id)));
         }
@@ -436,27 +435,19 @@ impl<'a> Elaborator<'a> {
         Err(self.report(Diagnostic::error(codes::TOO_LARGE, span, message).hint(hint)))
     }
 
-    /// The value set from outside, if there is one.
-    fn set_start(
-        &mut self,
-        name: &str,
-        start: Option<Assigned>,
-        resolved: &Resolved,
-        span: Span,
-    ) -> Elaborated<Option<Assigned>> {
+    /// The value set from outside, if there is one that fits.
+    fn set_start(&mut self, name: &str, start: Option<Assigned>, sort: Sort) -> Option<Assigned> {
         let set = self.set;
-        let Some(&(_, value)) = set.iter().rev().find(|(path, _)| path == name) else { return Ok(start) };
-        let fits = match resolved.sort {
+        let Some(&(_, value)) = set.iter().rev().find(|(path, _)| path == name) else { return start };
+        let fits = match sort {
             Sort::Real => true,
             Sort::Integer => value.fract() == 0.0,
             Sort::Boolean => value == 0.0 || value == 1.0,
         };
         if !fits {
-            let message = format!("`{name}` is {} and cannot be set to {value}", sort_name(resolved.sort));
-            return Err(self.report(Diagnostic::error(codes::WRONG_SORT, span, message)));
+            return start;
         }
-        let constant = self.graph().intern(Node::Const(value.to_bits(), resolved.sort));
-        Ok(Some(Assigned::Value(constant)))
+        Some(Assigned::Value(self.graph().intern(Node::Const(value.to_bits(), sort))))
     }
 
     /// Adds a variable with the declaration it comes from.
