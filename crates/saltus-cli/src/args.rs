@@ -60,6 +60,8 @@ pub struct RunArgs {
 pub struct CheckArgs {
     /// The model.
     pub model: ModelArgs,
+    /// Long lists in full.
+    pub all: bool,
     /// One JSON object instead of text.
     pub json: bool,
 }
@@ -121,7 +123,7 @@ impl From<lexopt::Error> for Usage {
 
 const MODEL_FLAGS: [&str; 3] = ["--model", "--set", "--help"];
 const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet", "--threads"];
-const CHECK_FLAGS: [&str; 1] = ["--json"];
+const CHECK_FLAGS: [&str; 2] = ["--all", "--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
 const REPRODUCE_FLAGS: [&str; 7] = ["--runs", "--seed", "--starts", "--out", "--png", "--quiet", "--help"];
 /// Flags of `run` that are settings of the same name.
@@ -280,6 +282,7 @@ fn check(mut parser: Parser) -> Result<Command, Usage> {
             Given::File(file) => args.model.take_file(file)?,
             Given::Flag(flag) => match flag.as_str() {
                 "--help" => return Ok(Command::Say(help::CHECK.into())),
+                "--all" => args.all = true,
                 "--json" => args.json = true,
                 other if args.model.take(other, &mut parser)? => {}
                 other => return Err(unknown("check", other, &CHECK_FLAGS)),
