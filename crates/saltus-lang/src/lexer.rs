@@ -166,6 +166,7 @@ pub(crate) fn lex(file: u32, text: &str) -> Lexed {
         at: 0,
         line_start: 0,
         indent: None,
+        bars: (0, 0),
         found: Lexed { tokens: Vec::new(), comments: Vec::new(), diagnostics: Vec::new() },
     };
     if text.len() >= u32::MAX as usize {
@@ -201,6 +202,8 @@ struct Lexer<'t> {
     line_start: usize,
     /// Indentation of the current line, known from its first token on.
     indent: Option<u32>,
+    /// The start of a line and how many bars of absolute values are open on it.
+    bars: (usize, usize),
     found: Lexed,
 }
 
@@ -541,6 +544,9 @@ impl<'t> Lexer<'t> {
             );
             return true;
         }
+        if c == '|' && self.bar() {
+            return true;
+        }
         let Some(slip) = SLIPS.iter().find(|slip| self.rest().starts_with(slip.text)) else { return false };
         self.at += slip.text.len();
         let span = self.span(start, self.at);
@@ -550,6 +556,47 @@ impl<'t> Lexer<'t> {
                 .hint(slip.hint),
         );
         self.push(slip.meant, start);
+        true
+    }
+
+    /// A bar of an absolute value: the pair is reported once and read as parentheses.
+    fn bar(&mut self) -> bool {
+        let (start, line) = (self.at, self.rest().lines().next().unwrap_or(""));
+        if self.bars.0 != self.line_start {
+            self.bars = (self.line_start, 0);
+        }
+        let behind_operand = self.found.tokens.last().is_some_and(|last| {
+            last.start as usize >= self.line_start
+                && matches!(
+                    last.kind,
+                    Kind::Name
+                        | Kind::Number
+                        | Kind::Unit
+                        | Kind::RightBracket
+                        | Kind::RightParen
+                        | Kind::Prime
+                        | Kind::Keyword(Keyword::True | Keyword::False)
+                )
+        });
+        if behind_operand {
+            if self.bars.1 == 0 {
+                return false;
+            }
+            self.bars.1 -= 1;
+            self.at += 1;
+            self.push(Kind::RightParen, start);
+            return true;
+        }
+        let Some(length) = line[1..].find('|').filter(|length| *length > 0) else { return false };
+        let span = self.span(start, start + length + 2);
+        self.report(
+            Diagnostic::error(BAD_CHARACTER, span, "bars do not stand for the absolute value")
+                .label("not an expression")
+                .hint("write `abs(...)`"),
+        );
+        self.bars.1 += 1;
+        self.at += 1;
+        self.push(Kind::LeftParen, start);
         true
     }
 

@@ -29,6 +29,33 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
+fn bars_are_not_absolute_values() {
+    check(
+        r#"
+model A {
+    output d = |x|
+    output e = 2 * |x - |y|| + |z[1]|
+    when |x| < 1 or a | b { x := 1 }
+}
+"#,
+        r#"
+2:16 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:20 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:25 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:32 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+4:10 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+4:23 E004 `|` has no meaning here [not an operator]
+  help: conditions are joined with `or`
+"#,
+    );
+}
+
+#[test]
 fn equality_signs_are_told_apart() {
     check(
         r#"
