@@ -199,6 +199,8 @@ struct Elaborator<'a> {
     alone: bool,
     /// Names that a misspelt one was probably meant to be.
     lost_names: HashSet<String>,
+    /// A remainder was met after division by a parameter that is zero.
+    zero_divisor: bool,
     /// An equation was met of which it is not known what it defines.
     unclear: bool,
     /// The measures of the elements of arrays of unlike quantities.
@@ -250,6 +252,7 @@ impl<'a> Elaborator<'a> {
             checked: HashSet::new(),
             alone: false,
             lost_names: HashSet::new(),
+            zero_divisor: false,
             unclear: false,
             unlike: vec![],
             run_block: None,
@@ -311,6 +314,9 @@ impl<'a> Elaborator<'a> {
         }
         if !self.alone {
             self.check_constants();
+            if self.zero_divisor {
+                self.check_remainders();
+            }
         }
     }
 

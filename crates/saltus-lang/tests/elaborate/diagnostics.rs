@@ -63,6 +63,12 @@ const CASES: &[Case] = &[
     Case("E113", "1 / 0", "model M { output y = 1 / 0 }"),
     Case("E113", "b = 1 / a", "model M { param a = 0; param b = 1 / a; output y = b }"),
     Case("E113", "mod(x, 0)", "model M { state x = 0; x' = 1 + mod(x, 0) }"),
+    Case("E113", "x' = mod(x, p - 1)", "model M { param p = 1; state x = 0; x' = mod(x, p - 1) }"),
+    Case(
+        "E113",
+        "when mod(x, p) > 1 { x := 0 }",
+        "model M { param p = 0; state x = 0; x' = if p > 0 then mod(x, p) else 1; when mod(x, p) > 1 { x := 0 } }",
+    ),
     Case("E114", "x + y", "model M { signal x, y; x + y = 1; x = 2 }"),
     Case("E114", "x''", "model M { state x = 0; x'' = 1; hold x }"),
     Case("E115", "x[1000000] = 0", "model M { state x[1000000] = 0; hold x }"),
