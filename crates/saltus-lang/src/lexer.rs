@@ -155,6 +155,8 @@ pub(crate) struct Comment {
 pub(crate) struct Lexed {
     pub(crate) tokens: Vec<Token>,
     pub(crate) comments: Vec<Comment>,
+    /// A comment that is not closed takes in the rest of the text.
+    pub(crate) comment_open: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -167,7 +169,12 @@ pub(crate) fn lex(file: u32, text: &str) -> Lexed {
         line_start: 0,
         indent: None,
         bars: (0, 0),
-        found: Lexed { tokens: Vec::new(), comments: Vec::new(), diagnostics: Vec::new() },
+        found: Lexed {
+            tokens: Vec::new(),
+            comments: Vec::new(),
+            comment_open: false,
+            diagnostics: Vec::new(),
+        },
     };
     if text.len() >= u32::MAX as usize {
         let span = Span { file, start: 0, end: 0 };
@@ -312,6 +319,7 @@ impl<'t> Lexer<'t> {
                 _ => self.at += 1,
             }
         }
+        self.found.comment_open = true;
         let opening = self.span(start, start + 2);
         self.report(
             Diagnostic::error(UNTERMINATED, opening, "this comment is not closed")
@@ -521,6 +529,12 @@ impl<'t> Lexer<'t> {
                     .label("not a name")
                     .hint(format!("elements of an array are read with brackets: `x[{digits}]`")),
             );
+            return self.push(Kind::Wrong, start);
+        }
+        let last = self.found.tokens.last();
+        if last.is_some_and(|last| last.end as usize == start && last.kind == Kind::Number) {
+            let report = Diagnostic::error(BAD_NUMBER, span, "a number has one point").label("another point");
+            self.report(report);
             return self.push(Kind::Wrong, start);
         }
         self.report(
@@ -735,6 +749,8 @@ const SLIPS: &[Slip] = &[
     slip("⋅", Kind::Star, "a product is written with `*`"),
     slip("÷", Kind::Slash, "a quotient is written with `/`"),
     slip("≤", Kind::LessEqual, "at most is written `<=`"),
+    slip("√", Kind::Wrong, "a square root is written `sqrt(x)`"),
+    slip("＝", Kind::Equals, "write the plain `=`"),
     slip("≥", Kind::GreaterEqual, "at least is written `>=`"),
     slip("≠", Kind::NotEqual, "inequality is written `!=`"),
     slip("→", Kind::Arrow, "a transition is written `-> Mode`"),

@@ -212,8 +212,12 @@ impl<'a> Elaborator<'a> {
             _ => {
                 self.unclear = true;
                 let message = "an equation has a variable or a derivative alone on its left side";
-                let hint = "equations that must be solved for a variable are reserved for later: \
-                            solve it by hand, `y = ...`";
+                let hint = match leibniz(self.sources.text(lhs.span)) {
+                    Some(name) => format!("the derivative of `{name}` is written `{name}'`"),
+                    None => "equations that must be solved for a variable are reserved for later: \
+                             solve it by hand, `y = ...`"
+                        .to_string(),
+                };
                 Err(self.report(Diagnostic::error(codes::NOT_SUPPORTED, lhs.span, message).hint(hint)))
             }
         }
@@ -369,4 +373,11 @@ impl<'a> Elaborator<'a> {
             self.block(owner).equations = equations;
         }
     }
+}
+
+/// The name that `dx/dt` is meant to derive.
+fn leibniz(text: &str) -> Option<&str> {
+    let (above, below) = text.split_once('/')?;
+    let name = above.trim().strip_prefix('d').filter(|name| !name.is_empty())?;
+    (below.trim() == "dt").then_some(name)
 }

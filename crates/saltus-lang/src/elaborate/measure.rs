@@ -122,7 +122,8 @@ impl Elaborator<'_> {
     pub(super) fn unit(&mut self, unit: &ast::Unit) -> Elaborated<Scaled> {
         units::parse(&unit.text).map_err(|error| match error {
             UnitError::Unknown(name) => {
-                let hint = did_you_mean(&name, units::names());
+                let hint = units::symbol(&name).map(|symbol| format!("write `{symbol}`"));
+                let hint = hint.or_else(|| did_you_mean(&name, units::names()));
                 let message = format!("`{name}` is not a known unit");
                 self.report(hinted(Diagnostic::error(codes::BAD_UNIT, unit.span, message), hint))
             }

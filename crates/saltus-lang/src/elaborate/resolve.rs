@@ -107,7 +107,12 @@ impl<'a> Elaborator<'a> {
         if let Progress::Done(Some(known)) = self.declarations[id.0].progress.clone() {
             return self.complete(id, known, given, place);
         }
-        let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose()?;
+        let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose();
+        let given = match given {
+            // What reads it is still checked against the written size.
+            Err(Reported) if written.is_some() && kind != DeclarationKind::Param => None,
+            given => given?,
+        };
         self.check_start(kind, scope, given.as_ref(), place)?;
         self.allocate(id, Resolved { shape, vars: [].into(), sort, measure }, given)
     }

@@ -215,6 +215,8 @@ fn near_misses_are_suggested() {
     says("model M { automaton { initial mode Heating { after 1 -> Idel }; mode Idle {} } }", "`Idle`");
     says("model M { param a: [Ohn] = 1; output y = a }", "did you mean `Ohm`?");
     says("model M { output y = 1; run { rtoll 1 } }", "did you mean `rtol`?");
+    says("model M { state x = 0; dx/dt = 2 }", "the derivative of `x` is written `x'`");
+    says("model M { param a: [seconds] = 2; output y = a }", "write `s`");
     says("model M { output y = ln(2) }", "natural logarithm is `log`");
     says("model M { output y = t }", "simulated time is called `time`");
 }
@@ -393,6 +395,29 @@ fn what_comes_from_outside_is_not_missed_in_an_unused_component() {
         model M { output y = 1 }";
     let compiled = compile("test.salt", text, Some("M"), &|_| Err("no files".into()));
     assert_eq!(findings(&compiled, false), "");
+}
+
+#[test]
+fn one_mistake_is_one_report() {
+    for (text, found) in [
+        ("model M { output y = 1 }\nmodel M { }", "E102 2 `M`: `M` is declared twice in this file"),
+        (
+            "model M {\n component C { output y = 1 }\n c: C\n output z = c.y }",
+            "E112 2 `component`: this stands at the top level of a file, not inside a class",
+        ),
+        (
+            "use \"no.salt\"\nmodel M { state x = 0; x' = rate(x) + xx; p: Part }",
+            "E401 1 `use \"no.salt\"`: cannot read `no.salt`: there is no such file
+E101 2 `xx`: `xx` is not declared",
+        ),
+        (
+            "model M {\n state x[3] = [1, 2]\n x' = [1, 2, 3, 4] }",
+            "E104 2 `[1, 2]`: a vector of 3 is needed here, and this is a vector of 2
+E104 3 `[1, 2, 3, 4]`: a vector of 3 is needed here, and this is a vector of 4",
+        ),
+    ] {
+        assert_eq!(findings(&compile_case(text), true), found, "{text}");
+    }
 }
 
 #[test]
