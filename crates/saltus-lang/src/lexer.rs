@@ -155,6 +155,8 @@ pub(crate) struct Comment {
 pub(crate) struct Lexed {
     pub(crate) tokens: Vec<Token>,
     pub(crate) comments: Vec<Comment>,
+    /// A comment that is not closed takes in the rest of the text.
+    pub(crate) comment_open: bool,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
@@ -166,7 +168,13 @@ pub(crate) fn lex(file: u32, text: &str) -> Lexed {
         at: 0,
         line_start: 0,
         indent: None,
-        found: Lexed { tokens: Vec::new(), comments: Vec::new(), diagnostics: Vec::new() },
+        bars: (0, 0),
+        found: Lexed {
+            tokens: Vec::new(),
+            comments: Vec::new(),
+            comment_open: false,
+            diagnostics: Vec::new(),
+        },
     };
     if text.len() >= u32::MAX as usize {
         let span = Span { file, start: 0, end: 0 };
@@ -201,6 +209,8 @@ struct Lexer<'t> {
     line_start: usize,
     /// Indentation of the current line, known from its first token on.
     indent: Option<u32>,
+    /// The start of a line and how many bars of absolute values are open on it.
+    bars: (usize, usize),
     found: Lexed,
 }
 
@@ -309,6 +319,7 @@ impl<'t> Lexer<'t> {
                 _ => self.at += 1,
             }
         }
+        self.found.comment_open = true;
         let opening = self.span(start, start + 2);
         self.report(
             Diagnostic::error(UNTERMINATED, opening, "this comment is not closed")
@@ -520,6 +531,12 @@ impl<'t> Lexer<'t> {
             );
             return self.push(Kind::Wrong, start);
         }
+        let last = self.found.tokens.last();
+        if last.is_some_and(|last| last.end as usize == start && last.kind == Kind::Number) {
+            let report = Diagnostic::error(BAD_NUMBER, span, "a number has one point").label("another point");
+            self.report(report);
+            return self.push(Kind::Wrong, start);
+        }
         self.report(
             Diagnostic::error(BAD_NUMBER, span, "a number needs a digit before its point")
                 .label("digit missing")
@@ -541,6 +558,9 @@ impl<'t> Lexer<'t> {
             );
             return true;
         }
+        if c == '|' && self.bar() {
+            return true;
+        }
         let Some(slip) = SLIPS.iter().find(|slip| self.rest().starts_with(slip.text)) else { return false };
         self.at += slip.text.len();
         let span = self.span(start, self.at);
@@ -550,6 +570,47 @@ impl<'t> Lexer<'t> {
                 .hint(slip.hint),
         );
         self.push(slip.meant, start);
+        true
+    }
+
+    /// A bar of an absolute value: the pair is reported once and read as parentheses.
+    fn bar(&mut self) -> bool {
+        let (start, line) = (self.at, self.rest().lines().next().unwrap_or(""));
+        if self.bars.0 != self.line_start {
+            self.bars = (self.line_start, 0);
+        }
+        let behind_operand = self.found.tokens.last().is_some_and(|last| {
+            last.start as usize >= self.line_start
+                && matches!(
+                    last.kind,
+                    Kind::Name
+                        | Kind::Number
+                        | Kind::Unit
+                        | Kind::RightBracket
+                        | Kind::RightParen
+                        | Kind::Prime
+                        | Kind::Keyword(Keyword::True | Keyword::False)
+                )
+        });
+        if behind_operand {
+            if self.bars.1 == 0 {
+                return false;
+            }
+            self.bars.1 -= 1;
+            self.at += 1;
+            self.push(Kind::RightParen, start);
+            return true;
+        }
+        let Some(length) = line[1..].find('|').filter(|length| *length > 0) else { return false };
+        let span = self.span(start, start + length + 2);
+        self.report(
+            Diagnostic::error(BAD_CHARACTER, span, "bars do not stand for the absolute value")
+                .label("not an expression")
+                .hint("write `abs(...)`"),
+        );
+        self.bars.1 += 1;
+        self.at += 1;
+        self.push(Kind::LeftParen, start);
         true
     }
 
@@ -688,6 +749,8 @@ const SLIPS: &[Slip] = &[
     slip("⋅", Kind::Star, "a product is written with `*`"),
     slip("÷", Kind::Slash, "a quotient is written with `/`"),
     slip("≤", Kind::LessEqual, "at most is written `<=`"),
+    slip("√", Kind::Wrong, "a square root is written `sqrt(x)`"),
+    slip("＝", Kind::Equals, "write the plain `=`"),
     slip("≥", Kind::GreaterEqual, "at least is written `>=`"),
     slip("≠", Kind::NotEqual, "inequality is written `!=`"),
     slip("→", Kind::Arrow, "a transition is written `-> Mode`"),

@@ -3,6 +3,7 @@
 
 pub mod ast;
 pub mod codes;
+pub mod csv;
 pub mod diagnostic;
 pub mod elaborate;
 mod lexer;

@@ -233,6 +233,42 @@ pub fn parse(text: &str) -> Result<Scaled, UnitError> {
     }
 }
 
+/// The symbol of a unit that is written out.
+///
+/// ```
+/// assert_eq!(saltus_lang::units::symbol("Metres"), Some("m"));
+/// assert_eq!(saltus_lang::units::symbol("m"), None);
+/// ```
+pub fn symbol(word: &str) -> Option<&'static str> {
+    let word = word.to_lowercase();
+    let one = word.strip_suffix('s').filter(|one| one.len() > 2).unwrap_or(&word);
+    WORDS.iter().find(|(name, _)| *name == one || *name == word).map(|(_, symbol)| *symbol)
+}
+
+/// Units written out, with their symbols.
+const WORDS: [(&str, &str); 20] = [
+    ("meter", "m"),
+    ("metre", "m"),
+    ("second", "s"),
+    ("sec", "s"),
+    ("minute", "min"),
+    ("hour", "h"),
+    ("gram", "g"),
+    ("kilogram", "kg"),
+    ("ampere", "A"),
+    ("amp", "A"),
+    ("kelvin", "K"),
+    ("celsius", "degC"),
+    ("degree", "deg"),
+    ("radian", "rad"),
+    ("newton", "N"),
+    ("joule", "J"),
+    ("watt", "W"),
+    ("volt", "V"),
+    ("pascal", "Pa"),
+    ("hertz", "Hz"),
+];
+
 /// The names of units without prefixes, for near-miss suggestions.
 pub fn names() -> impl Iterator<Item = &'static str> {
     COHERENT
@@ -354,6 +390,11 @@ mod tests {
 
     fn shown(text: &str) -> String {
         parse(text).map_or_else(|e| format!("{e:?}"), |u| u.dimension.to_string())
+    }
+
+    #[test]
+    fn units_written_out_have_known_symbols() {
+        assert!(WORDS.iter().all(|(_, symbol)| parse(symbol).is_ok()));
     }
 
     #[test]

@@ -29,6 +29,92 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
+fn habits_from_elsewhere_are_answered() {
+    check(
+        r#"
+model A {
+    state x = 0,5
+    param m: kg = 2
+    x' = if x > 1 then 2 elseif x > 0 then 1 else √2
+    when x > 1 x := 0
+    when { x := 0 }
+    Room kitchen
+    y ＝ 1.2.3
+}
+"#,
+        r#"
+2:17 E001 expected a name, found the number `5` [expected a name]
+  help: a fraction is written with a point: `0.5`
+3:14 E001 expected `Real`, `Integer`, `Boolean` or a unit such as `[m/s]`, found `kg` [expected `Real`, `Integer`, `Boolean` or a unit such as `[m/s]`]
+  help: a unit stands in brackets: `[kg]`
+4:26 E001 expected `else`, found `elseif` [expected `else`]
+  help: another condition is written `else if`
+4:51 E004 `√` has no meaning here [not an operator]
+  help: a square root is written `sqrt(x)`
+5:16 E001 expected `{`, found `x` [expected `{`]
+  help: assignments stand in braces: `when x < 0 { v := 0 }`
+6:10 E001 expected an expression before `{`, found `{` [expected an expression before `{`]
+7:10 E001 expected `=`, found `kitchen` [expected `=`]
+  help: an instance is written `kitchen: Room`
+8:7 E004 `＝` has no meaning here [not an operator]
+  help: write the plain `=`
+8:12 E003 a number has one point [another point]
+"#,
+    );
+}
+
+#[test]
+fn what_follows_from_one_slip_is_not_reported_again() {
+    check(
+        "model A:\n    state x = 0\n    x' = 1",
+        "1:8 E001 expected `{`, found `:` [expected `{`]\n  help: what belongs to a class stands in braces: `{ ... }`",
+    );
+    check(
+        "state x = 0\nx' = 1\ny = 2\nmodel A { }\nz = 3",
+        r#"
+1:1 E001 expected `model`, `component`, `fn`, `param` or `use`, found `state` [not at the top level of a file]
+  help: everything else stands inside a model: `model Name { ... }`
+5:1 E001 expected `model`, `component`, `fn`, `param` or `use`, found `z` [not at the top level of a file]
+  help: equations and declarations stand inside a model
+"#,
+    );
+    check(
+        "model A {\n    /* state x = 0\n}",
+        r#"
+2:5 E002 this comment is not closed [opened here]
+  help: close it with `*/`; comments may be nested, so each `/*` needs its own `*/`
+"#,
+    );
+}
+
+#[test]
+fn bars_are_not_absolute_values() {
+    check(
+        r#"
+model A {
+    output d = |x|
+    output e = 2 * |x - |y|| + |z[1]|
+    when |x| < 1 or a | b { x := 1 }
+}
+"#,
+        r#"
+2:16 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:20 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:25 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+3:32 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+4:10 E004 bars do not stand for the absolute value [not an expression]
+  help: write `abs(...)`
+4:23 E004 `|` has no meaning here [not an operator]
+  help: conditions are joined with `or`
+"#,
+    );
+}
+
+#[test]
 fn equality_signs_are_told_apart() {
     check(
         r#"

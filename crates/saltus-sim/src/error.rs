@@ -24,12 +24,14 @@ pub enum SimError {
         span: Span,
     },
     /// A starting value, parameter, time or assigned value is not a finite number.
-    #[error("{what} is {value}, not a finite number")]
+    #[error("{what} is {value}, not a finite number{}", because(cause))]
     NotFinite {
         /// What has the value.
         what: String,
         /// The value.
         value: f64,
+        /// The operation that has no finite value, in words.
+        cause: Option<String>,
         /// Where it is written.
         span: Span,
     },
@@ -77,6 +79,10 @@ pub enum SimError {
     Internal(String),
 }
 
+fn because(cause: &Option<String>) -> String {
+    cause.as_ref().map_or(String::new(), |cause| format!(": {cause}"))
+}
+
 impl SimError {
     /// The place in the model the error is about, if it has one.
     pub fn span(&self) -> Option<Span> {
@@ -96,6 +102,9 @@ impl SimError {
             Self::EquationCycle { .. } => "break the circle with a state or a memory",
             Self::Derivatives { found: 0, .. } => "give it an equation in these modes, or write `hold`",
             Self::Derivatives { .. } => "leave only one equation for it in modes that can be active together",
+            Self::NotFinite { cause: Some(_), .. } => {
+                "let the rule act only where its values exist, for example with a further condition"
+            }
             Self::NotFinite { .. } => "check the parameters it is computed from",
             Self::DoubleWrite { .. } => {
                 "let one of the two rules do both, or make their guards exclude each other"

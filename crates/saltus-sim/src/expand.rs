@@ -244,6 +244,10 @@ impl Runner<'_> {
                 let found = explain::departure(self, &plan.blocks[block], &departure);
                 self.ending(found.status, found.reason, found.hint, found.span)
             }
+            None if self.is_huge() => {
+                let reason = "the flow has no Taylor expansion at the last state: its values are nearly beyond all numbers";
+                self.ending(Status::LeftDomain, reason.into(), Some(explain::GROWTH.into()), None)
+            }
             None => {
                 let reason = "the flow has no Taylor expansion at the last state: a function in it has no derivative there";
                 let hint = "a square root, power or logarithm reaches the edge of its domain; stop or switch before it";
@@ -252,8 +256,21 @@ impl Runner<'_> {
         }
     }
 
+    /// True if a state or its rate is so large that it soon outgrows the numbers.
+    fn is_huge(&self) -> bool {
+        const HUGE: f64 = 1e100;
+        let slots = self.combination().plan.states.iter().flat_map(|&(state, rate)| [state, rate]);
+        slots.into_iter().any(|slot| self.env[slot as usize].abs() > HUGE)
+    }
+
     /// The run ends because a method looks ahead where the flow has no value.
     pub fn looked_outside(&self, t: f64) -> Box<Ending> {
+        if self.is_huge() {
+            let reason = format!(
+                "the flow is beyond all numbers at {t}, where the method looks ahead: a state grows without bound"
+            );
+            return self.ending(Status::LeftDomain, reason, Some(explain::GROWTH.into()), None);
+        }
         let reason =
             format!("the flow has no value at {t}, where the method looks ahead, however short the step");
         let hint = "use `--events extrapolation`, which looks nowhere it has not tested, with the solver taylor or adams";

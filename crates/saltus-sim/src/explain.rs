@@ -8,7 +8,7 @@ use saltus_expr::{Binary, Departure, Expr, Node, Op, PlanBlock, Unary};
 use saltus_model::Span;
 
 /// What to do about values beyond all numbers.
-const GROWTH: &str = "check the model near the last state, or stop before it";
+pub(crate) const GROWTH: &str = "check the model near the last state, or stop before it";
 
 /// Why the run cannot go on.
 pub(crate) struct Explanation {
@@ -71,6 +71,14 @@ fn operation(runner: &Runner<'_>, e: Expr, op: Op, operands: [f64; 3], value: f6
         (format!("`{text}` has no finite value at the last state: {cause}"), hint)
     };
     Explanation { status: Status::LeftDomain, reason, hint: Some(hint.into()), span: place_of(runner, e) }
+}
+
+/// The operation that has no finite value, and why, in a few words.
+pub(crate) fn operation_cause(runner: &Runner<'_>, departure: &Departure) -> Option<String> {
+    let Departure::Operation { expr, operands, .. } = departure else { return None };
+    let why = cause(runner.code.graph.node(origin(runner, *expr)), *operands);
+    let why = why.unwrap_or_else(|| "the result is beyond all numbers".into());
+    Some(format!("in `{}`, {why}", expression(runner, *expr)))
 }
 
 /// The argument with which an expression leaves the table that it stands for.

@@ -13,6 +13,7 @@ use crate::combination::{Combination, Combinations};
 use crate::compile::{self, Actions, Code, Formula, Scalar, Signs};
 use crate::crowd::Horizon;
 use crate::error::SimError;
+use crate::explain;
 use crate::guards::GivenRows;
 use crate::locate::Located;
 use crate::method::EventMethod;
@@ -325,7 +326,7 @@ impl<'s> Runner<'s> {
         let what = || format!("the value of `{name}`");
         for value in [low, high] {
             if !value.is_finite() {
-                return Err(SimError::NotFinite { what: what(), value, span });
+                return Err(SimError::NotFinite { what: what(), value, cause: None, span });
             }
         }
         if !interval {
@@ -485,7 +486,15 @@ impl<'s> Runner<'s> {
         let (low, high) = (self.scratch[output(0)], self.scratch[output(1)]);
         let written = actions.targets[target];
         let system = self.system;
-        self.resolve(&system.variable(written.target).name, low, high, written.interval, written.span)
+        let name = &system.variable(written.target).name;
+        self.resolve(name, low, high, written.interval, written.span).map_err(|error| match error {
+            SimError::NotFinite { what, value, span, .. } => {
+                let departure = actions.program.diagnose(&self.scratch);
+                let cause = departure.and_then(|departure| explain::operation_cause(self, &departure));
+                SimError::NotFinite { what, value, cause, span }
+            }
+            other => other,
+        })
     }
 
     /// Marks a slot as changed in this instant.

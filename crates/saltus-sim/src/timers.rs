@@ -87,7 +87,11 @@ impl Runner<'_> {
         let mut read = |scalar: &Scalar| {
             let value = self.scalar(scalar);
             let what = || format!("the time of `{name}`");
-            if value.is_finite() { Ok(value) } else { Err(SimError::NotFinite { what: what(), value, span }) }
+            if value.is_finite() {
+                Ok(value)
+            } else {
+                Err(SimError::NotFinite { what: what(), value, cause: None, span })
+            }
         };
         let mut fresh = false;
         let (kind, next) = match when {
@@ -136,7 +140,7 @@ impl Runner<'_> {
             let value = self.scalar(&self.code.clone().event_times[event as usize][k]);
             if !value.is_finite() {
                 let what = format!("a time of event `{}`", input.name);
-                return Err(SimError::NotFinite { what, value, span: input.span });
+                return Err(SimError::NotFinite { what, value, cause: None, span: input.span });
             }
             times.push(value);
         }

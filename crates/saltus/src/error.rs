@@ -65,13 +65,11 @@ pub enum Error {
         /// The texts they point into.
         sources: SourceMap,
     },
-    /// A value was given for something that has none to give.
-    #[error("{message}")]
+    /// Values were given for things that do not take them.
+    #[error("{}", faults.iter().map(|f| f.message.as_str()).collect::<Vec<_>>().join("; "))]
     Set {
-        /// What is wrong.
-        message: String,
-        /// What may have been meant.
-        hint: Option<String>,
+        /// What is wrong with each.
+        faults: Vec<Fault>,
     },
     /// A setting of a run does not exist or has no such value.
     #[error("{message}")]
@@ -110,7 +108,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// The findings, one by one; for a model all its errors.
+    /// The findings, one by one; for a model all its errors, for values set all wrong ones.
     pub fn faults(&self) -> Vec<Fault> {
         let one = |code, place: &Option<Place>, hint: &Option<String>| {
             vec![Fault { code, message: self.to_string(), place: place.clone(), hint: hint.clone() }]
@@ -122,7 +120,7 @@ impl Error {
                 .map(|d| diagnostic_fault(d, sources))
                 .collect(),
             Self::Read { .. } => one("read", &None, &None),
-            Self::Set { hint, .. } => one("set", &None, hint),
+            Self::Set { faults } => faults.clone(),
             Self::Setting { place, hint, .. } => one("setting", place, hint),
             Self::Run { error, place } => one("run", place, &Some(error.hint().into())),
             Self::Format { .. } => one("format", &None, &None),

@@ -40,7 +40,7 @@ mod values;
 
 pub use error::{Error, Fault, Place};
 pub use files::{PictureFormat, TableFormat, save_picture};
-pub use load::{Loader, Model};
+pub use load::{Loader, Model, SetValue};
 pub use settings::apply_setting;
 pub use values::parameter_values;
 

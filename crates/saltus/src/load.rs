@@ -9,7 +9,54 @@ use saltus_lang::suggest::did_you_mean;
 use saltus_lang::{Diagnostic, Severity};
 use saltus_model::{Variable, VariableKind};
 use saltus_sim::{SimError, Simulator};
+use std::fmt;
 use std::path::Path;
+
+/// A value given from outside to a parameter, or to a state or memory at its start.
+///
+/// ```
+/// use saltus::SetValue;
+/// assert_eq!(SetValue::from(true).number(), 1.0);
+/// assert_eq!(SetValue::from(2.5).to_string(), "2.5");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SetValue {
+    /// A number; 0 and 1 also stand for false and true.
+    Number(f64),
+    /// True or false.
+    Boolean(bool),
+}
+
+impl SetValue {
+    /// As the run has it: 0 or 1 for false and true.
+    pub fn number(self) -> f64 {
+        match self {
+            Self::Number(number) => number,
+            Self::Boolean(value) => f64::from(u8::from(value)),
+        }
+    }
+}
+
+impl From<f64> for SetValue {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for SetValue {
+    fn from(value: bool) -> Self {
+        Self::Boolean(value)
+    }
+}
+
+impl fmt::Display for SetValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Boolean(value) => value.fmt(f),
+        }
+    }
+}
 
 /// Says which model of a file is wanted and with which values.
 ///
@@ -22,7 +69,7 @@ use std::path::Path;
 #[derive(Clone, Debug, Default)]
 pub struct Loader {
     model: Option<String>,
-    set: Vec<(String, f64)>,
+    set: Vec<(String, SetValue)>,
 }
 
 impl Loader {
@@ -38,8 +85,8 @@ impl Loader {
     }
 
     /// Gives a parameter its value, or a state or memory its starting value, by its dotted path.
-    pub fn set(mut self, path: impl Into<String>, value: f64) -> Self {
-        self.set.push((path.into(), value));
+    pub fn set(mut self, path: impl Into<String>, value: impl Into<SetValue>) -> Self {
+        self.set.push((path.into(), value.into()));
         self
     }
 
@@ -53,13 +100,20 @@ impl Loader {
     /// Takes the text of a model. Files that it uses are looked for beside `name`.
     pub fn text(&self, name: &str, text: &str) -> Result<Model, Error> {
         let reader = |path: &str| read(Path::new(path));
-        let compiled = saltus_lang::compile_with(name, text, self.model.as_deref(), &self.set, &reader);
+        let set: Vec<(String, f64)> = self.set.iter().map(|(path, v)| (path.clone(), v.number())).collect();
+        let compiled = saltus_lang::compile_with(name, text, self.model.as_deref(), &set, &reader);
         let (diagnostics, sources) = (compiled.diagnostics, compiled.sources);
         let Some(system) = compiled.system else { return Err(Error::Model { diagnostics, sources }) };
         let model = Model { system, warnings: diagnostics };
-        self.set.iter().try_for_each(|(path, value)| model.check_set(path, *value))?;
+        refuse(self.set.iter().filter_map(|(path, value)| model.wrong_set(path, *value)))?;
         Ok(model)
     }
+}
+
+/// Ends in an error if there is any fault in values set.
+fn refuse(faults: impl Iterator<Item = Fault>) -> Result<(), Error> {
+    let faults: Vec<Fault> = faults.collect();
+    if faults.is_empty() { Ok(()) } else { Err(Error::Set { faults }) }
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -152,10 +206,9 @@ impl Model {
         options: Options,
         progress: Option<&mut dyn FnMut(f64)>,
     ) -> Result<Run, Error> {
-        for (path, value) in &options.set {
-            self.check_set(path, *value)?;
-            self.check_structural(path, *value)?;
-        }
+        refuse(options.set.iter().filter_map(|(path, value)| {
+            self.wrong_set(path, (*value).into()).or_else(|| self.changes_structure(path, *value))
+        }))?;
         let place = |error: &SimError| Place::of(&self.system.sources, error.span()?);
         let outcome = match progress {
             None => self.simulator().run(options),
@@ -206,9 +259,9 @@ impl Model {
         })
     }
 
-    /// Refuses a value for something that has none to give.
-    fn check_set(&self, path: &str, value: f64) -> Result<(), Error> {
-        let wrong = |message: String, hint| Err(Error::Set { message, hint });
+    /// What is wrong with a value for a path.
+    fn wrong_set(&self, path: &str, value: SetValue) -> Option<Fault> {
+        let wrong = |message: String, hint| Some(Fault { code: "set", message, place: None, hint });
         let Some(variable) = self.system.variables.iter().find(|v| v.name == path) else {
             return wrong(format!("the model has no `{path}`"), self.meant(path));
         };
@@ -216,12 +269,14 @@ impl Model {
             let hint = "parameters, and the starting values of states and memories, can be set";
             return wrong(format!("`{path}` is {}", described(variable)), Some(hint.into()));
         }
-        let (fits, wanted) = match variable.sort {
-            Sort::Real => (value.is_finite(), "a finite number"),
-            Sort::Integer => (value.fract() == 0.0 && value.abs() < 9e15, "a whole number"),
-            Sort::Boolean => (value == 0.0 || value == 1.0, "`true` or `false`"),
+        let (fits, wanted) = match (variable.sort, value) {
+            (Sort::Real, SetValue::Number(x)) => (x.is_finite(), "a finite number"),
+            (Sort::Real, SetValue::Boolean(_)) => (false, "a finite number"),
+            (Sort::Integer, SetValue::Number(x)) => (x.fract() == 0.0 && x.abs() < 9e15, "a whole number"),
+            (Sort::Integer, SetValue::Boolean(_)) => (false, "a whole number"),
+            (Sort::Boolean, value) => (matches!(value.number(), 0.0 | 1.0), "`true` or `false`"),
         };
-        if fits { Ok(()) } else { wrong(format!("`{path}` needs {wanted}, not {value}"), None) }
+        if fits { None } else { wrong(format!("`{path}` needs {wanted}, not {value}"), None) }
     }
 
     /// What a path that does not exist was probably meant to be.
@@ -238,15 +293,16 @@ impl Model {
         })
     }
 
-    /// Refuses to change what sizes were made from.
-    fn check_structural(&self, path: &str, value: f64) -> Result<(), Error> {
+    /// What is wrong with a new value for something that sizes were made from.
+    fn changes_structure(&self, path: &str, value: f64) -> Option<Fault> {
         let structural = |v: &&saltus_expr::VarId| self.system.variable(**v).name == path;
-        let Some(v) = self.system.structural.iter().find(structural) else { return Ok(()) };
+        let v = self.system.structural.iter().find(structural)?;
         if values::parameter_values(&self.system)[v.index()] == Some(value) {
-            return Ok(());
+            return None;
         }
         let message = format!("`{path}` was used for sizes or tables and cannot be changed any more");
-        Err(Error::Set { message, hint: Some("give it to the `Loader`, before the model is read".into()) })
+        let hint = Some("give it to the `Loader`, before the model is read".into());
+        Some(Fault { code: "set", message, place: None, hint })
     }
 }
 
@@ -288,6 +344,21 @@ mod tests {
         assert!(refusal("gain", f64::NAN).contains("needs a finite number"));
         assert!(refusal("open", 2.0).contains("`true` or `false`"), "{}", refusal("open", 2.0));
         assert!(refusal("n", 3.0).contains("used for sizes"));
+    }
+
+    #[test]
+    fn all_wrong_values_are_told_at_once() {
+        let loader = Loader::new().set("gain", true).set("open", false).set("x[3]", 1.0).set("open", 0.5);
+        let error = loader.text("m.salt", TEXT).unwrap_err();
+        let told: Vec<String> = error.faults().iter().map(|fault| fault.to_string()).collect();
+        assert_eq!(
+            told,
+            [
+                "`gain` needs a finite number, not true",
+                "the model has no `x[3]`; did you mean `x[1]`?",
+                "`open` needs `true` or `false`, not 0.5"
+            ]
+        );
     }
 
     #[test]

@@ -113,3 +113,25 @@ fn settings_out_of_range_are_refused() {
         }
     }
 }
+
+#[test]
+fn long_lists_are_cut_unless_all_is_asked_for() {
+    let folder =
+        Folder::with("model M { state x[50] = 0; hold x; for k in 1..50 { when x[k] > 1 { x[k] := 0 } } }");
+    let cut = folder.saltus(&["check", "m.salt"]).out;
+    assert!(cut.contains("x[12] = 0, and 38 more"), "{cut}");
+    assert!(cut.contains("    and 10 more (`--all` shows them)"), "{cut}");
+    let whole = folder.saltus(&["check", "m.salt", "--all"]).out;
+    assert!(whole.contains("x[50] = 0\n") && !whole.contains("more"), "{whole}");
+    assert_eq!(whole.matches("when x[k] > 1").count(), 50, "{whole}");
+}
+
+#[test]
+fn a_graph_shows_what_is_held_and_declared_domains() {
+    let folder = Folder::with(
+        "model M { state x = 1, y[2] = 0; domain x > 0.5; x' = -1; automaton { initial mode A { hold y } } }",
+    );
+    let answer = folder.saltus(&["graph", "m.salt", "--out", "m.svg"]);
+    let picture = folder.read("m.svg");
+    assert!(picture.contains("hold y") && picture.contains("domain x &gt; 0.5"), "{}{picture}", answer.err);
+}

@@ -42,6 +42,30 @@ fn outside_the_domain() {
 }
 
 #[test]
+fn an_assigned_value_that_does_not_exist_names_its_function() {
+    let model = "model M { state x = 1; memory m = 0; x' = -1; every 1.5 when x < 1 { m := 1 + log(x) } }";
+    check(
+        model,
+        &[],
+        "failed",
+        2,
+        "`m` is NaN, not a finite number: in `log(x)`, the logarithm of -0.5 does not exist",
+    );
+}
+
+#[test]
+fn a_state_that_outgrows_the_numbers_is_not_blamed_on_the_method() {
+    let model = "model M { state x = 1; x' = x^2; run { until 10 } }";
+    check(model, &["--solver", "rk4", "--step", "0.01"], "left_domain", 2, "a state grows without bound");
+}
+
+#[test]
+fn an_exponential_that_outgrows_the_numbers_is_not_blamed_on_roots() {
+    let model = "model M { state x = 600; x' = exp(x) }";
+    check(model, &[], "left_domain", 2, "its values are nearly beyond all numbers");
+}
+
+#[test]
 fn a_loop_in_zero_time() {
     let model = "model M { automaton A { initial mode P { when true -> Q }; mode Q { when true -> P } } }";
     check(model, &[], "zero_time_loop", 2, "loop in zero time at t = 0");

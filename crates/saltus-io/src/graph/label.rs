@@ -110,7 +110,9 @@ fn assignment(system: &HybridSystem, assignment: &Assignment) -> String {
 pub fn equation(system: &HybridSystem, equation: &Equation) -> String {
     let text = source(system, equation.span);
     if !text.is_empty() {
-        return printed(&text);
+        // Of a `hold` the span is the name alone: one statement may hold several.
+        let word = if text.contains('=') { "" } else { "hold " };
+        return printed(&format!("{word}{text}"));
     }
     let (name, prime) = match equation.target {
         Target::Derivative(v) => (&system.variable(v).name, "'"),

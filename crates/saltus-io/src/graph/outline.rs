@@ -44,7 +44,7 @@ pub struct Chart {
 pub struct State {
     /// Its name.
     pub name: String,
-    /// Equations, reactions and invariants.
+    /// Equations, reactions and conditions.
     pub lines: Vec<String>,
     /// Automata inside.
     pub charts: Vec<Chart>,
@@ -182,8 +182,9 @@ impl Outliner<'_> {
         }
         let line = |word: &str, formula, span| label::condition(self.system, word, formula, span);
         let invariants = block.invariants.iter().map(|c| line("invariant", c.formula, c.span));
+        let domains = block.domains.iter().map(|c| line("domain", c.formula, c.span));
         let stops = block.stops.iter().map(|s| line("stop when", s.formula, s.span));
-        invariants.chain(stops).collect()
+        invariants.chain(domains).chain(stops).collect()
     }
 
     fn chart(&self, id: AutomatonId) -> Chart {

@@ -27,7 +27,7 @@ impl Elaborator<'_> {
                 Err(self.report(Diagnostic::error(codes::WRONG_SHAPE, span, message).hint(hint)))
             }
             BinaryOp::Div | BinaryOp::ElementDiv => {
-                let measure = Self::quotient_measure(a.measure, b.measure);
+                let measure = self.element_measure(a.measure, b.measure, Self::quotient_measure);
                 self.elementwise(Binary::Div, a, b, measure, span)
             }
             BinaryOp::Pow => self.power(a, b, span),
@@ -57,7 +57,8 @@ impl Elaborator<'_> {
     }
 
     pub(super) fn element_product(&mut self, a: &Value, b: &Value, span: Span) -> Elaborated<Value> {
-        self.elementwise(Binary::Mul, a, b, Self::product_measure(a.measure, b.measure), span)
+        let measure = self.element_measure(a.measure, b.measure, Self::product_measure);
+        self.elementwise(Binary::Mul, a, b, measure, span)
     }
 
     /// A function of two arguments, item by item; a scalar goes with every item.

@@ -197,9 +197,12 @@ impl Elaborator<'_> {
         self.numeric(a, span)?;
         self.numeric(b, span)?;
         let common = self.same_measure(a.measure, b.measure, "the arguments", span);
-        if name == "mod" && b.items.iter().any(|&e| self.graph().constant(e) == Some(0.0)) {
-            let message = "nothing has a remainder after division by 0";
-            return Err(self.report(Diagnostic::error(codes::NOT_FINITE, span, message)));
+        if name == "mod" {
+            if b.items.iter().any(|&e| self.graph().constant(e) == Some(0.0)) {
+                let message = "nothing has a remainder after division by 0";
+                return Err(self.report(Diagnostic::error(codes::NOT_FINITE, span, message)));
+            }
+            self.zero_divisor |= b.items.iter().any(|&e| self.constant(e) == Some(0.0));
         }
         let (op, measure) = match name {
             "mod" => (Binary::Mod, common),

@@ -56,36 +56,51 @@ impl<'a> Elaborator<'a> {
                     .related(tree.name.span, "defined here"),
             ));
         }
-        let values = self.all(arguments, env.plain())?;
         if let Some(start) = self.open_functions.iter().position(|f| *f == id) {
             return Err(self.recursion(start, id, span));
         }
+        let Ok(values) = self.all(arguments, env.plain()) else { return self.check_function(id) };
         let key = (id, env.guard, values.iter().map(|v| (v.shape, v.items.clone(), v.measure)).collect());
         if let Some(known) = self.calls.get(&key) {
             return known.clone();
         }
-        self.open_functions.push(id);
-        let scope = self.file_scopes[id.file];
-        let result = self.with_arguments(Env { scope, locals: None, guard: env.guard }, tree, values);
-        self.open_functions.pop();
+        let result = self.read_body(id, env.guard, values.into_iter().map(Ok));
         self.calls.insert(key, result.clone());
         result
     }
 
-    /// Binds arguments one by one and reads the body under them.
-    fn with_arguments(
-        &mut self,
-        env: Env<'_>,
-        function: &ast::Function,
-        values: Vec<Value>,
-    ) -> Elaborated<Value> {
-        let mut values = values.into_iter();
-        let bound: Vec<(&str, Value)> =
-            function.arguments.iter().map(|n| n.text.as_str()).zip(values.by_ref()).collect();
-        self.bind(env, &bound, &function.body)
+    /// Looks, once, for what is wrong in a function whatever its arguments are.
+    pub(super) fn check_function(&mut self, id: ItemId) -> Elaborated<Value> {
+        if self.checked.contains(&id) {
+            return Err(Reported);
+        }
+        self.read_body(id, true, std::iter::repeat(Err(Reported))).and(Err(Reported))
     }
 
-    fn bind(&mut self, env: Env<'_>, bound: &[(&str, Value)], body: &ast::Expr) -> Elaborated<Value> {
+    /// Reads the body of a function under its arguments, bound one by one.
+    fn read_body(
+        &mut self,
+        id: ItemId,
+        guard: bool,
+        values: impl Iterator<Item = Elaborated<Value>>,
+    ) -> Elaborated<Value> {
+        let function = self.program.function(id).ok_or(Reported)?;
+        self.checked.insert(id);
+        self.open_functions.push(id);
+        let names = function.arguments.iter().map(|n| n.text.as_str());
+        let bound: Vec<(&str, Elaborated<Value>)> = names.zip(values).collect();
+        let env = Env { scope: self.file_scopes[id.file], locals: None, guard };
+        let result = self.bind(env, &bound, &function.body);
+        self.open_functions.pop();
+        result
+    }
+
+    fn bind(
+        &mut self,
+        env: Env<'_>,
+        bound: &[(&str, Elaborated<Value>)],
+        body: &ast::Expr,
+    ) -> Elaborated<Value> {
         let Some(((name, value), rest)) = bound.split_first() else { return self.expr(env, body) };
         let local = Local { name, value: value.clone(), next: env.locals };
         self.bind(Env { locals: Some(&local), ..env }, rest, body)

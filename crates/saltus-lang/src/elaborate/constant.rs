@@ -4,8 +4,9 @@
 use super::value::{Elaborated, Shape, sort_name};
 use super::{Elaborator, Env};
 use crate::{Diagnostic, ast, codes};
-use saltus_expr::{Expr, Node, Sort, VarId};
-use saltus_model::{Assigned, Span, VariableKind};
+use saltus_expr::{Binary, Expr, Node, Sort, VarId};
+use saltus_model::{Assigned, Assignment, Span, Trigger, VariableKind};
+use std::collections::HashSet;
 
 /// When the value of an expression may change, in rising order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,6 +171,54 @@ impl Elaborator<'_> {
         }
     }
 
+    /// Reports remainders of divisions by parameters that are zero. A run cannot get past them, and
+    /// where it stands is no help to find them. What a parameter turns off does not count.
+    pub(super) fn check_remainders(&mut self) {
+        let mut roots: Vec<(Expr, Span)> = Vec::new();
+        for mode in &self.system.modes {
+            for t in &mode.transitions {
+                let expressions = rule_expressions(&t.trigger, t.condition, &t.actions);
+                roots.extend(expressions.into_iter().map(|e| (e, t.span)));
+            }
+        }
+        for block in self.system.modes.iter().map(|m| &m.block).chain([&self.system.root]) {
+            roots.extend(block.equations.iter().map(|q| (q.rhs, q.span)));
+            for r in &block.reactions {
+                let expressions = rule_expressions(&r.trigger, r.condition, &r.actions);
+                roots.extend(expressions.into_iter().map(|e| (e, r.span)));
+            }
+            roots.extend(block.invariants.iter().chain(&block.domains).map(|c| (c.formula, c.span)));
+            roots.extend(block.stops.iter().map(|s| (s.formula, s.span)));
+        }
+        let mut seen = HashSet::new();
+        for (root, span) in roots {
+            let mut pending = vec![root];
+            while let Some(e) = pending.pop() {
+                if !seen.insert(e) {
+                    continue;
+                }
+                let node = self.system.graph.node(e);
+                match node {
+                    Node::Binary(Binary::Mod, _, by) if self.constant(by) == Some(0.0) => {
+                        self.division_by_zero(by, span);
+                    }
+                    Node::Select(c, yes, no) => match self.constant(c) {
+                        Some(known) => pending.push(if known != 0.0 { yes } else { no }),
+                        None => pending.extend(operands(node)),
+                    },
+                    _ => pending.extend(operands(node)),
+                }
+            }
+        }
+    }
+
+    fn division_by_zero(&mut self, by: Expr, span: Span) {
+        let name = |v: VarId| self.system.variable(v).name.clone();
+        let by = self.system.graph.display(by, &name).to_string();
+        let message = format!("nothing has a remainder after division by `{by}`, which is 0");
+        self.report(Diagnostic::error(codes::NOT_FINITE, span, message));
+    }
+
     /// Reports parameters and starting values that are not finite numbers.
     pub(super) fn check_constants(&mut self) {
         for k in 0..self.system.variables.len() {
@@ -189,6 +238,21 @@ impl Elaborator<'_> {
             }
         }
     }
+}
+
+/// The expressions of a rule: what triggers it, a further condition, and what it assigns.
+fn rule_expressions(trigger: &Trigger, condition: Option<Expr>, actions: &[Assignment]) -> Vec<Expr> {
+    let trigger = match *trigger {
+        Trigger::When(e) | Trigger::Rises(e) | Trigger::At(e) | Trigger::After(e) | Trigger::Every(e) => {
+            Some(e)
+        }
+        Trigger::On(_) | Trigger::Else => None,
+    };
+    let assigned = actions.iter().flat_map(|a| match a.value {
+        Assigned::Value(e) => [Some(e), None],
+        Assigned::Interval(low, high) => [Some(low), Some(high)],
+    });
+    trigger.into_iter().chain(condition).chain(assigned.flatten()).collect()
 }
 
 fn kind_variability(kind: VariableKind) -> Variability {

@@ -79,7 +79,11 @@ impl<'a> Elaborator<'a> {
         let models: Vec<(ItemId, &ast::Class)> = (0..root.tree.items.len())
             .map(|item| ItemId { file: 0, item })
             .filter_map(|id| program.class(id).map(|c| (id, c)))
-            .filter(|(_, c)| c.kind == ClassKind::Model)
+            .filter(|(id, c)| {
+                // A second one of a name is reported as such.
+                let is_first = root.symbols.get(&c.name.text) == Some(&Symbol::Class(*id));
+                c.kind == ClassKind::Model && is_first
+            })
             .collect();
         match models.as_slice() {
             [(id, _)] => Ok(*id),
@@ -118,6 +122,7 @@ impl<'a> Elaborator<'a> {
 
     fn instantiate(&mut self, blueprint: Blueprint<'a>) -> Elaborated<ScopeId> {
         let Blueprint { class, tree, path, outer, arguments, element } = blueprint;
+        self.checked.insert(class);
         let (owner, parent) = match outer {
             Some(outer) => (self.scope(outer).owner, Some(self.scope(outer).instance)),
             None => (None, None),

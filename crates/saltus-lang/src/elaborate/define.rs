@@ -94,11 +94,11 @@ impl<'a> Elaborator<'a> {
             StatementKind::Equation { lhs, rhs } => self.equation(env, lhs, rhs, span),
             StatementKind::Hold(list) => list.iter().for_each(|path| self.hold(env, path)),
             StatementKind::For { variable, from, to, body } => {
-                let Ok(range) = self.range(env, from, to, from.span.to(to.span)) else { return };
-                for k in range {
+                for k in self.running(env, from, to, from.span.to(to.span)) {
                     if self.exhausted() {
                         return;
                     }
+                    self.unclear |= k.is_err();
                     let local = self.index_local(env, &variable.text, k);
                     let inside = Env { locals: Some(&local), ..env };
                     self.statements(inside, body, Place { family: true, ..place });
@@ -210,10 +210,14 @@ impl<'a> Elaborator<'a> {
                 Ok((self.defined(env, lhs)?, false))
             }
             _ => {
-                self.implicit = true;
+                self.unclear = true;
                 let message = "an equation has a variable or a derivative alone on its left side";
-                let hint = "equations that must be solved for a variable are reserved for later: \
-                            solve it by hand, `y = ...`";
+                let hint = match leibniz(self.sources.text(lhs.span)) {
+                    Some(name) => format!("the derivative of `{name}` is written `{name}'`"),
+                    None => "equations that must be solved for a variable are reserved for later: \
+                             solve it by hand, `y = ...`"
+                        .to_string(),
+                };
                 Err(self.report(Diagnostic::error(codes::NOT_SUPPORTED, lhs.span, message).hint(hint)))
             }
         }
@@ -369,4 +373,11 @@ impl<'a> Elaborator<'a> {
             self.block(owner).equations = equations;
         }
     }
+}
+
+/// The name that `dx/dt` is meant to derive.
+fn leibniz(text: &str) -> Option<&str> {
+    let (above, below) = text.split_once('/')?;
+    let name = above.trim().strip_prefix('d').filter(|name| !name.is_empty())?;
+    (below.trim() == "dt").then_some(name)
 }

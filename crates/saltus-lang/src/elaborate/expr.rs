@@ -346,17 +346,32 @@ impl<'a> Elaborator<'a> {
         range: (&ast::Expr, &ast::Expr),
         span: Span,
     ) -> Elaborated<Vec<Value>> {
-        let range = self.range(env, range.0, range.1, span)?;
         let mut values = Vec::new();
-        for k in range {
+        for k in self.running(env, range.0, range.1, span) {
             let local = self.index_local(env, &variable.text, k);
-            values.push(self.expr(Env { locals: Some(&local), ..env }, tree)?);
+            let value = self.expr(Env { locals: Some(&local), ..env }, tree);
+            k?;
+            values.push(value?);
         }
         Ok(values)
     }
 
+    /// The values of a running index. A wrong range leaves one that is not known, so that what is
+    /// wrong in the body is reported too.
+    pub(super) fn running(
+        &mut self,
+        env: Env<'_>,
+        from: &ast::Expr,
+        to: &ast::Expr,
+        span: Span,
+    ) -> impl Iterator<Item = Elaborated<i64>> + use<> {
+        let range = self.range(env, from, to, span);
+        let unknown = range.as_ref().err().map(|_| Err(Reported));
+        range.into_iter().flatten().map(Ok).chain(unknown)
+    }
+
     /// The whole numbers of `from..to`.
-    pub(super) fn range(
+    fn range(
         &mut self,
         env: Env<'_>,
         from: &ast::Expr,
@@ -371,9 +386,9 @@ impl<'a> Elaborator<'a> {
     }
 
     /// A running index as a local name.
-    pub(super) fn index_local<'e>(&mut self, env: Env<'e>, name: &'e str, k: i64) -> Local<'e> {
-        let item = self.graph().integer(k);
-        Local { name, value: Value::scalar(item, Sort::Integer, Measure::Plain), next: env.locals }
+    pub(super) fn index_local<'e>(&mut self, env: Env<'e>, name: &'e str, k: Elaborated<i64>) -> Local<'e> {
+        let value = k.map(|k| Value::scalar(self.graph().integer(k), Sort::Integer, Measure::Plain));
+        Local { name, value, next: env.locals }
     }
 }
 

@@ -62,6 +62,21 @@ impl Program {
         }
     }
 
+    /// All classes, file by file.
+    pub(super) fn classes(&self) -> impl Iterator<Item = ItemId> {
+        self.items().filter(|&id| self.class(id).is_some())
+    }
+
+    /// All functions, file by file.
+    pub(super) fn functions(&self) -> impl Iterator<Item = ItemId> {
+        self.items().filter(|&id| self.function(id).is_some())
+    }
+
+    fn items(&self) -> impl Iterator<Item = ItemId> {
+        let files = self.files.iter().enumerate();
+        files.flat_map(|(file, parsed)| (0..parsed.tree.items.len()).map(move |item| ItemId { file, item }))
+    }
+
     fn item(&self, id: ItemId) -> &Item {
         &self.files[id.file].tree.items[id.item]
     }

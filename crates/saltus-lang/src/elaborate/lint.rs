@@ -67,7 +67,7 @@ impl Elaborator<'_> {
     }
 
     /// Whether the root file names a thing of its top level more than once: other models of the
-    /// file, which are not elaborated now, may be its users.
+    /// file, which are elaborated apart, may be its users.
     fn is_mentioned(&self, name: &str) -> bool {
         let text = self.sources.files().first().map_or("", |f| f.text.as_str());
         words(text).filter(|word| *word == name).count() > 1
@@ -93,12 +93,15 @@ impl Elaborator<'_> {
     }
 }
 
-/// Removes what probably follows from the syntax errors before it: a statement that could not be
-/// read declares and defines nothing, which is no second mistake.
+/// Removes what probably follows from the syntax errors before it: a statement or file that could
+/// not be read declares and defines nothing, which is no second mistake.
 pub(super) fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax: usize, sources: &SourceMap) {
     let lost = words_near(&diagnostics[..syntax], sources);
-    let broken = diagnostics[..syntax].iter().any(|d| d.severity == Severity::Error && d.code < "E1");
-    if !broken {
+    let code = |wanted: &str| diagnostics[..syntax].iter().any(|d| d.code == wanted);
+    let unread_file = code(codes::FILE_NOT_FOUND);
+    let broken = code(codes::MISPLACED)
+        || diagnostics[..syntax].iter().any(|d| d.severity == Severity::Error && d.code < "E1");
+    if !broken && !unread_file {
         return;
     }
     let line = |span: Span| (span.file, sources.line_column(span).0);
@@ -117,8 +120,10 @@ pub(super) fn drop_consequences(diagnostics: &mut Vec<Diagnostic>, syntax: usize
         );
         let named = matches!(d.code, codes::UNKNOWN_NAME | codes::UNKNOWN_MODE | codes::WRONG_ARGUMENTS)
             && lost.contains(sources.text(d.span));
+        // Without a better idea, a name is one that the file would have brought.
+        let brought = unread_file && d.code == codes::UNKNOWN_NAME && d.hint.is_none();
         let same_line = d.code != codes::BAD_SETTING && unread.contains(&line(d.span));
-        position <= syntax || !(absent || named || same_line)
+        position <= syntax || !(broken && (absent || named || same_line) || brought)
     });
 }
 

@@ -59,6 +59,27 @@ impl Elaborator<'_> {
         }
     }
 
+    /// The measure of an operation on elements, one by one: `of` gives that of a single pair.
+    pub(super) fn element_measure(
+        &mut self,
+        a: Measure,
+        b: Measure,
+        of: fn(Measure, Measure) -> Measure,
+    ) -> Measure {
+        if !matches!((a, b), (Measure::Unlike(_), _) | (_, Measure::Unlike(_))) {
+            return of(a, b);
+        }
+        let elements = self.pairs(a, b).map(|(a, b)| of(a, b)).collect();
+        self.array_measure(elements)
+    }
+
+    /// The measures of the elements of two arrays side by side; a single value goes with every
+    /// element. Shapes that do not fit are reported elsewhere.
+    fn pairs(&self, a: Measure, b: Measure) -> impl Iterator<Item = (Measure, Measure)> + use<> {
+        let (a, b) = (self.listed(a), self.listed(b));
+        (0..a.len().max(b.len())).map(move |k| (a[k % a.len()], b[k % b.len()]))
+    }
+
     /// The measure of a quotient.
     pub(super) fn quotient_measure(a: Measure, b: Measure) -> Measure {
         Self::product_measure(a, Self::power_measure(b, -1, 1))
@@ -101,7 +122,8 @@ impl Elaborator<'_> {
     pub(super) fn unit(&mut self, unit: &ast::Unit) -> Elaborated<Scaled> {
         units::parse(&unit.text).map_err(|error| match error {
             UnitError::Unknown(name) => {
-                let hint = did_you_mean(&name, units::names());
+                let hint = units::symbol(&name).map(|symbol| format!("write `{symbol}`"));
+                let hint = hint.or_else(|| did_you_mean(&name, units::names()));
                 let message = format!("`{name}` is not a known unit");
                 self.report(hinted(Diagnostic::error(codes::BAD_UNIT, unit.span, message), hint))
             }
@@ -128,11 +150,7 @@ impl Elaborator<'_> {
 
     /// The common measure of arrays, at least one of unlike quantities, element by element.
     fn same_elements(&mut self, a: Measure, b: Measure, what: &str, span: Span) -> Measure {
-        let (a, b) = (self.listed(a), self.listed(b));
-        let count = a.len().max(b.len());
-        // A single value goes with every element; shapes that do not fit are reported elsewhere.
-        let same = |k: usize| self.same_measure(a[k % a.len()], b[k % b.len()], what, span);
-        let common = (0..count).map(same).collect();
+        let common = self.pairs(a, b).map(|(a, b)| self.same_measure(a, b, what, span)).collect();
         self.array_measure(common)
     }
 

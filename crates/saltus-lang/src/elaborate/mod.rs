@@ -34,6 +34,7 @@ use saltus_expr::{Expr, Graph, TableId, VarId};
 use saltus_model::{HybridSystem, ModeId, SourceMap, Span};
 use scope::{Declaration, DeclarationId, Scope, ScopeId};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::mem::take;
 use value::{Elaborated, Measure, Reported, Value};
 
 /// Scalar operations a model may need before it is refused as too large.
@@ -73,7 +74,8 @@ pub fn compile(
 /// Like [`compile`], with parameters set from outside: pairs of a dotted path and a value.
 ///
 /// This is the only way to change a parameter that sizes depend on; the others may also be changed
-/// in the compiled system.
+/// in the compiled system. A path that names nothing, or a value that does not fit what it names,
+/// changes nothing; the compiled system tells the caller which these are.
 ///
 /// ```
 /// let text = "model Chain { param n = 2; state x[n] = 0; hold x }";
@@ -94,6 +96,8 @@ pub fn compile_with(
     let syntax = diagnostics.len();
     let mut elaborator = Elaborator::new(&program, files, sources, diagnostics, set);
     elaborator.model(model);
+    elaborator.check_rest();
+    elaborator.lint();
     let Elaborator { mut system, sources, mut diagnostics, structural, .. } = elaborator;
     lint::drop_consequences(&mut diagnostics, syntax, &sources);
     diagnostics.sort_by_key(|d| (d.span.file, d.span.start, d.span.end, d.code));
@@ -117,7 +121,7 @@ impl<'e> Env<'e> {
         Env { scope, locals: None, guard: false }
     }
 
-    fn local(&self, name: &str) -> Option<&'e Value> {
+    fn local(&self, name: &str) -> Option<&'e Elaborated<Value>> {
         let mut next = self.locals;
         while let Some(binding) = next {
             if binding.name == name {
@@ -140,7 +144,8 @@ impl<'e> Env<'e> {
 /// A local name: an argument of a function or a running index.
 struct Local<'e> {
     name: &'e str,
-    value: Value,
+    /// What depends on a value that is not known stays silent.
+    value: Elaborated<Value>,
     next: Option<&'e Local<'e>>,
 }
 
@@ -188,10 +193,16 @@ struct Elaborator<'a> {
     /// Names (by place of declaration) and functions that something reads.
     used: HashSet<Span>,
     used_functions: HashSet<ItemId>,
+    /// Classes and functions that were looked into.
+    checked: HashSet<ItemId>,
+    /// The class is looked at by itself: its inputs and parameters may come from outside.
+    alone: bool,
     /// Names that a misspelt one was probably meant to be.
     lost_names: HashSet<String>,
-    /// An equation without a variable on its left was met: what defines what is then unknown.
-    implicit: bool,
+    /// A remainder was met after division by a parameter that is zero.
+    zero_divisor: bool,
+    /// An equation was met of which it is not known what it defines.
+    unclear: bool,
     /// The measures of the elements of arrays of unlike quantities.
     unlike: Vec<Vec<Measure>>,
     /// The `run` block of the model.
@@ -238,8 +249,11 @@ impl<'a> Elaborator<'a> {
             csv_tables: HashMap::new(),
             used: HashSet::new(),
             used_functions: HashSet::new(),
+            checked: HashSet::new(),
+            alone: false,
             lost_names: HashSet::new(),
-            implicit: false,
+            zero_divisor: false,
+            unclear: false,
             unlike: vec![],
             run_block: None,
             depth: 0,
@@ -250,18 +264,60 @@ impl<'a> Elaborator<'a> {
     /// Elaborates the chosen model of the root file.
     fn model(&mut self, chosen: Option<&str>) {
         self.declare_files();
-        let Ok(class) = self.choose_model(chosen) else { return };
+        if let Ok(class) = self.choose_model(chosen) {
+            self.class(class);
+        }
+    }
+
+    /// Looks for what is wrong in what the model does not use, so that a mistake shows where it is
+    /// made and not only to the first user.
+    fn check_rest(&mut self) {
+        self.aside(|other| {
+            other.resolve_files();
+            other.program.functions().for_each(|id| _ = other.check_function(id));
+        });
+        for class in self.program.classes() {
+            if !self.checked.contains(&class) {
+                self.aside(|other| other.class(class));
+            }
+        }
+    }
+
+    /// Elaborates something for what there is to report about it, apart from the model.
+    fn aside(&mut self, elaborate: impl FnOnce(&mut Self)) {
+        let (sources, diagnostics) = (take(&mut self.sources), take(&mut self.diagnostics));
+        let mut other = Elaborator::new(self.program, self.read, sources, diagnostics, &[]);
+        other.reported = take(&mut self.reported);
+        other.checked = take(&mut self.checked);
+        other.alone = true;
+        other.declare_files();
+        elaborate(&mut other);
+        Elaborator {
+            sources: self.sources,
+            diagnostics: self.diagnostics,
+            reported: self.reported,
+            checked: self.checked,
+            ..
+        } = other;
+    }
+
+    /// Elaborates a class as the root of a system.
+    fn class(&mut self, class: ItemId) {
         let Ok(root) = self.instantiate_root(class) else { return };
         self.resolve_all();
         self.define(root);
         self.connect_defaults();
         self.spread_derivatives();
-        if !self.implicit {
+        if !self.unclear {
             self.check_structure();
             self.check_cycles();
         }
-        self.check_constants();
-        self.lint();
+        if !self.alone {
+            self.check_constants();
+            if self.zero_divisor {
+                self.check_remainders();
+            }
+        }
     }
 
     fn scope(&self, id: ScopeId) -> &Scope<'a> {

@@ -54,6 +54,17 @@ impl<'a> Elaborator<'a> {
         }
     }
 
+    /// Resolves the parameters of all files.
+    pub(super) fn resolve_files(&mut self) {
+        for k in 0..self.declarations.len() {
+            let Declaration { scope, tree, .. } = &self.declarations[k];
+            if self.file_scopes.contains(scope) {
+                // A failure is reported where it arises.
+                let _ = self.resolve(DeclarationId(k), tree.name.span);
+            }
+        }
+    }
+
     /// The variables of a declaration.
     pub(super) fn resolve(&mut self, id: DeclarationId, span: Span) -> Elaborated<Resolved> {
         match &self.declarations[id.0].progress {
@@ -96,7 +107,12 @@ impl<'a> Elaborator<'a> {
         if let Progress::Done(Some(known)) = self.declarations[id.0].progress.clone() {
             return self.complete(id, known, given, place);
         }
-        let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose()?;
+        let given = given.map(|given| self.fitted(given, shape, sort, measure, place)).transpose();
+        let given = match given {
+            // What reads it is still checked against the written size.
+            Err(Reported) if written.is_some() && kind != DeclarationKind::Param => None,
+            given => given?,
+        };
         self.check_start(kind, scope, given.as_ref(), place)?;
         self.allocate(id, Resolved { shape, vars: [].into(), sort, measure }, given)
     }
@@ -221,6 +237,15 @@ impl<'a> Elaborator<'a> {
         let (tree, scope) = (declaration.tree, declaration.scope);
         let name = &tree.name.text;
         let inner = self.scope(scope).instance != 0;
+        if declaration.kind == DeclarationKind::Param
+            && self.alone
+            && !inner
+            && !self.file_scopes.contains(&scope)
+        {
+            // Families may depend on it, and so may what their equations define.
+            self.unclear = true;
+            return Reported;
+        }
         let (code, message, hint) = match declaration.kind {
             DeclarationKind::Param if inner => (
                 codes::WRONG_ARGUMENTS,
@@ -391,10 +416,9 @@ impl<'a> Elaborator<'a> {
                 Some(Given::Interval(low, high)) => Some(Assigned::Interval(low.at(k), high.at(k))),
                 None => None,
             };
-            let start =
-                if kind.is_settable() { self.set_start(&name, start, &resolved, tree.span)? } else { start };
-            let unit = unit.clone();
             let sort = resolved.sort;
+            let start = if kind.is_settable() { self.set_start(&name, start, sort) } else { start };
+            let unit = unit.clone();
             let variable = Variable { name, kind, sort, unit, start, owner, span: tree.span };
             vars.push(self.add_variable(variable, Some(id)));
         }
@@ -416,27 +440,19 @@ impl<'a> Elaborator<'a> {
         Err(self.report(Diagnostic::error(codes::TOO_LARGE, span, message).hint(hint)))
     }
 
-    /// The value set from outside, if there is one.
-    fn set_start(
-        &mut self,
-        name: &str,
-        start: Option<Assigned>,
-        resolved: &Resolved,
-        span: Span,
-    ) -> Elaborated<Option<Assigned>> {
+    /// The value set from outside, if there is one that fits.
+    fn set_start(&mut self, name: &str, start: Option<Assigned>, sort: Sort) -> Option<Assigned> {
         let set = self.set;
-        let Some(&(_, value)) = set.iter().rev().find(|(path, _)| path == name) else { return Ok(start) };
-        let fits = match resolved.sort {
+        let Some(&(_, value)) = set.iter().rev().find(|(path, _)| path == name) else { return start };
+        let fits = match sort {
             Sort::Real => true,
             Sort::Integer => value.fract() == 0.0,
             Sort::Boolean => value == 0.0 || value == 1.0,
         };
         if !fits {
-            let message = format!("`{name}` is {} and cannot be set to {value}", sort_name(resolved.sort));
-            return Err(self.report(Diagnostic::error(codes::WRONG_SORT, span, message)));
+            return start;
         }
-        let constant = self.graph().intern(Node::Const(value.to_bits(), resolved.sort));
-        Ok(Some(Assigned::Value(constant)))
+        Some(Assigned::Value(self.graph().intern(Node::Const(value.to_bits(), sort))))
     }
 
     /// Adds a variable with the declaration it comes from.

@@ -83,7 +83,8 @@ impl<'a> Elaborator<'a> {
         let mut indices = Vec::new();
         let mut local = env.locals;
         while let Some(binding) = local {
-            let value = binding.value.items.first().and_then(|&e| self.system.graph.constant(e));
+            let first = binding.value.as_ref().ok().and_then(|v| v.items.first());
+            let value = first.and_then(|&e| self.system.graph.constant(e));
             indices.extend(value.map(|v| format!("{} = {v}", binding.name)));
             local = binding.next;
         }
@@ -246,8 +247,7 @@ impl<'a> Elaborator<'a> {
                     }
                 }
                 ast::Action::For { variable, from, to, body, span } => {
-                    let Ok(range) = self.range(env, from, to, *span) else { continue };
-                    for k in range {
+                    for k in self.running(env, from, to, *span) {
                         if self.exhausted() {
                             return;
                         }

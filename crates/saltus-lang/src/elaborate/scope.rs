@@ -177,7 +177,7 @@ impl<'a> Elaborator<'a> {
 
     fn select_name(&mut self, env: Env<'_>, name: &str, span: Span) -> Elaborated<Selection> {
         if let Some(value) = env.local(name) {
-            return Ok(Selection::Value(value.clone()));
+            return value.clone().map(Selection::Value);
         }
         match name {
             // The parser puts an empty name where it could not read an expression.

@@ -6,7 +6,7 @@
 //! one block can be active together.
 
 use super::Elaborator;
-use super::scope::hinted;
+use super::scope::{Declaration, hinted};
 use crate::ast::DeclarationKind;
 use crate::{Diagnostic, codes};
 use saltus_expr::VarId;
@@ -139,7 +139,10 @@ impl Elaborator<'_> {
         if self.is_lost(variable) {
             return;
         }
-        let kind = self.declarations[declaration.0].kind;
+        let Declaration { kind, scope, .. } = self.declarations[declaration.0];
+        if self.alone && kind == DeclarationKind::Input && self.scope(scope).instance == 0 {
+            return;
+        }
         let own = self.local_name(variable);
         let variable = self.system.variable(variable);
         let (name, span) = (variable.name.clone(), variable.span);

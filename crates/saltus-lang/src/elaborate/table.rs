@@ -5,6 +5,7 @@ use super::scope::hinted;
 use super::value::{Elaborated, Measure, Shape, Value};
 use super::{Elaborator, Env};
 use crate::ast::{self, ExprKind};
+use crate::csv::{CsvError, CsvTable};
 use crate::suggest::did_you_mean;
 use crate::{Diagnostic, codes};
 use saltus_expr::{Extrapolation, Interpolation, Node, Sort, Table, TableId};
@@ -12,9 +13,6 @@ use saltus_model::Span;
 
 /// What makes two tables the same: grids and values to the bit, and how they are read.
 pub(super) type TableKey = ([Vec<u64>; 3], Interpolation, Extrapolation);
-
-/// A problem with a CSV file: the line (from 1, 0 for the whole file) and what is wrong.
-type CsvError = (usize, String);
 
 impl Elaborator<'_> {
     /// `table(x, [xs], [ys])`.
@@ -241,86 +239,36 @@ impl Elaborator<'_> {
                 interpolation,
                 extrapolation: Extrapolation::Clamp,
             })),
-            Err((line, problem)) => Err(self.bad_csv(path, &text, line, &problem, span)),
+            Err(error) => Err(self.bad_csv(path, &text, error, span)),
         }
     }
 
-    fn bad_csv(&mut self, path: &str, text: &str, line: usize, problem: &str, span: Span) -> super::Reported {
-        let place = if line > 0 { format!("{path}, line {line}: ") } else { format!("{path}: ") };
-        let mut diagnostic = Diagnostic::error(codes::BAD_CSV, span, format!("{place}{problem}"));
-        if line > 0 {
-            let file = self.sources.add(path, text);
-            let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
-            let length = text[start..].lines().next().map_or(0, str::len);
-            let at = Span { file, start: start as u32, end: (start + length) as u32 };
-            diagnostic = diagnostic.related(at, problem);
-        }
-        self.report(diagnostic)
+    fn bad_csv(&mut self, path: &str, text: &str, error: CsvError, span: Span) -> super::Reported {
+        let Some(line) = error.line else {
+            let message = format!("{path}: {error}");
+            return self.report(Diagnostic::error(codes::BAD_CSV, span, message));
+        };
+        let file = self.sources.add(path, text);
+        let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let length = text[start..].lines().next().map_or(0, str::len);
+        let at = Span { file, start: start as u32, end: (start + length) as u32 };
+        let message = format!("{path}, {error}");
+        self.report(Diagnostic::error(codes::BAD_CSV, span, message).related(at, error.problem))
     }
 }
 
 /// Times and values of a column. Times are in the column `time` or `t`, or else in the first.
 fn read_column(text: &str, column: &str) -> Result<(Vec<f64>, Vec<f64>), CsvError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text
-        .lines()
-        .enumerate()
-        .map(|(k, line)| (k + 1, line.trim()))
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let (head_at, head) = lines.next().ok_or((0, "the file is empty".to_string()))?;
-    let names: Vec<&str> = head.split(',').map(field).collect();
-    let value_at = names.iter().position(|n| *n == column).ok_or_else(|| {
-        let hint = did_you_mean(column, names.iter().copied())
-            .unwrap_or_else(|| format!("the columns are {}", names.join(", ")));
-        (head_at, format!("there is no column `{column}`; {hint}"))
-    })?;
-    let time_at = names.iter().position(|n| matches!(*n, "time" | "t")).unwrap_or(0);
-    for asked in [time_at, value_at] {
-        unambiguous(&names, names[asked]).map_err(|problem| (head_at, problem))?;
-    }
+    let table = CsvTable::read(text)?;
+    let values = table.numbers(column)?;
     let variable = format!("model.{column}");
-    if matches!(column, "t" | "n" | "i") && names.contains(&variable.as_str()) {
+    if matches!(column, "t" | "n" | "i") && table.names().any(|name| name == variable) {
         let problem = format!("`{column}` is a part of the time stamps; the variable is in `{variable}`");
-        return Err((head_at, problem));
+        return Err(table.wrong_header(problem));
     }
-    let (mut times, mut values) = (Vec::new(), Vec::new());
-    for (number, line) in lines {
-        let cells: Vec<&str> = line.split(',').map(field).collect();
-        if cells.len() != names.len() {
-            return Err((number, format!("{} cells, but {} columns", cells.len(), names.len())));
-        }
-        let (time, value) = (cell(cells[time_at], number)?, cell(cells[value_at], number)?);
-        if times.last().is_some_and(|&last| last >= time) {
-            return Err((number, format!("the time {time} does not come after the line before")));
-        }
-        times.push(time);
-        values.push(value);
-    }
-    if times.is_empty() {
-        return Err((0, "there are no numbers below the first line".to_string()));
-    }
+    let of_times = table.names().find(|name| matches!(*name, "time" | "t"));
+    let times = table.times(of_times.or(table.names().next()).unwrap_or_default())?;
     Ok((times, values))
-}
-
-/// Refuses a name that several columns have.
-fn unambiguous(names: &[&str], name: &str) -> Result<(), String> {
-    let alike: Vec<String> =
-        (1..).zip(names).filter(|(_, n)| **n == name).map(|(k, _)| k.to_string()).collect();
-    if alike.len() == 1 {
-        return Ok(());
-    }
-    Err(format!("the columns {} have the same name `{name}`", alike.join(" and ")))
-}
-
-fn field(text: &str) -> &str {
-    text.trim().trim_matches('"')
-}
-
-fn cell(text: &str, line: usize) -> Result<f64, CsvError> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|v| v.is_finite())
-        .ok_or_else(|| (line, format!("`{text}` is not a finite number")))
 }
 
 #[cfg(test)]
@@ -335,36 +283,10 @@ mod tests {
     }
 
     #[test]
-    fn only_columns_that_are_asked_for_must_be_one_of_a_name() {
-        let text = "t,u,v,u\n0,1,2,3\n";
-        assert_eq!(read_column(text, "v"), Ok((vec![0.0], vec![2.0])));
-        let message = "the columns 2 and 4 have the same name `u`".to_string();
-        assert_eq!(read_column(text, "u"), Err((1, message)));
-    }
-
-    #[test]
     fn a_variable_of_a_run_is_not_taken_for_a_stamp() {
         let text = "t,n,i,model.i\n0,0,0,5\n";
         assert_eq!(read_column(text, "model.i"), Ok((vec![0.0], vec![5.0])));
         assert_eq!(read_column(text, "n"), Ok((vec![0.0], vec![0.0])));
-        assert_eq!(read_column(text, "i").map_err(|e| e.0), Err(1));
-    }
-
-    #[test]
-    fn problems_name_their_line() {
-        for (text, line) in [
-            ("", 0),
-            ("t,u\n", 0),
-            ("t,w\n0,1\n", 1),
-            ("# log\nt,w\n0,1\n", 2),
-            ("# log\nt,u,u\n0,1,2\n", 2),
-            ("t,t,u\n0,1,2\n", 1),
-            ("t,u\n0,1\n0,2\n", 3),
-            ("t,u\n0,1\n1,x\n", 3),
-            ("t,u\n0,1\n1\n", 3),
-            ("t,u\n0,nan\n", 2),
-        ] {
-            assert_eq!(read_column(text, "u").map_err(|e| e.0), Err(line), "{text:?}");
-        }
+        assert_eq!(read_column(text, "i").map_err(|e| e.line), Err(Some(1)));
     }
 }

@@ -97,7 +97,11 @@ impl Parser<'_> {
     /// An expression in the head of a statement: after an error the body is still read.
     pub(super) fn head_expr(&mut self) -> Parsed<Expr> {
         let start = self.token();
-        match self.expr() {
+        let read = match self.here() {
+            Kind::LeftBrace => Err(self.fail("an expression before `{`")),
+            _ => self.expr(),
+        };
+        match read {
             Err(Failed) if self.skip_to_body() => Ok(unreadable(self.span(start))),
             result => result,
         }
@@ -232,7 +236,11 @@ impl Parser<'_> {
             "a value by condition is `if c then a else b`; a jump by condition is `when c { ... }`",
         )?;
         let yes = self.climb(level::IF)?;
-        self.expect_word(Keyword::Else, "`else`", "every `if` has an `else`: `if c then a else b`")?;
+        let hint = match self.source(self.token()) {
+            "elseif" | "elsif" | "elif" => "another condition is written `else if`",
+            _ => "every `if` has an `else`: `if c then a else b`",
+        };
+        self.expect_word(Keyword::Else, "`else`", hint)?;
         let no = self.climb(level::IF)?;
         let height = condition.height.max(yes.height).max(no.height);
         let span = self.span(start).to(no.expr.span);

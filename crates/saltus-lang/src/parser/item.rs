@@ -17,7 +17,9 @@ impl Parser<'_> {
                 self.report(slip);
                 self.bump();
             } else if self.kind() != Kind::End {
-                items.extend(self.separated(Self::item));
+                let item = self.separated(Self::item);
+                self.stray &= item.is_none();
+                items.extend(item);
             }
             self.unclosed = false;
         }
@@ -42,14 +44,19 @@ impl Parser<'_> {
                 let expected = "`model`, `component`, `fn`, `param` or `use`";
                 match self.advice_for_word(&word) {
                     Some(hint) => Err(self.fail_item(expected, &hint)),
-                    None => Err(self.fail_item(expected, "equations and declarations stand inside a model")),
+                    None => Err(self.fail_stray(expected, "equations and declarations stand inside a model")),
                 }
             }
-            _ => Err(self.fail_item(
+            _ => Err(self.fail_stray(
                 "`model`, `component`, `fn`, `param` or `use`",
                 "everything else stands inside a model: `model Name { ... }`",
             )),
         }
+    }
+
+    /// Reports statements outside all classes, the first of several in a row: they have one cause.
+    fn fail_stray(&mut self, expected: &str, hint: &str) -> Failed {
+        if std::mem::replace(&mut self.stray, true) { Failed } else { self.fail_item(expected, hint) }
     }
 
     /// Reports what does not belong at the top level; the token counts, not its line.
@@ -72,6 +79,10 @@ impl Parser<'_> {
             Err(Failed) if self.skip_to_body() => Vec::new(),
             result => result?,
         };
+        if self.here() == Kind::Colon {
+            self.stray = true;
+            return Err(self.fail_with_hint("`{`", "what belongs to a class stands in braces: `{ ... }`"));
+        }
         let body = self.block(Self::statement)?;
         Ok(Item::Class(Class { kind, name, parameters, body, span: self.span_from(start) }))
     }

@@ -53,6 +53,8 @@ pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
         among_modes: false,
         suspect: None,
         unclosed: false,
+        stray: false,
+        comment_open: lexed.comment_open,
         reported: None,
         diagnostics: lexed.diagnostics,
     };
@@ -88,6 +90,10 @@ struct Parser<'t> {
     suspect: Option<(Token, Token)>,
     /// An unclosed block has been reported, the blocks around it end silently.
     unclosed: bool,
+    /// The statement before stood outside all classes, and this was reported.
+    stray: bool,
+    /// A comment takes in the rest of the file.
+    comment_open: bool,
     /// Token of the last report, so that one place is reported once.
     reported: Option<usize>,
     diagnostics: Vec<Diagnostic>,
@@ -332,10 +338,11 @@ impl Parser<'_> {
     }
 
     fn report_unclosed(&mut self, innermost: Token) {
-        if std::mem::replace(&mut self.unclosed, true) {
+        let end = self.token();
+        let in_comment = self.comment_open && end.kind == Kind::End;
+        if std::mem::replace(&mut self.unclosed, true) || in_comment {
             return;
         }
-        let end = self.token();
         let found = if end.kind == Kind::End { "the file ends here" } else { "the next part begins here" };
         let (open, close) =
             self.suspect.take().map_or((innermost, None), |(open, close)| (open, Some(close)));

@@ -71,6 +71,10 @@ impl Parser<'_> {
             Kind::Arrow => {
                 self.bump();
             }
+            Kind::Name if self.then() == Kind::Becomes => {
+                let hint = "assignments stand in braces: `when x < 0 { v := 0 }`";
+                return Err(self.fail_with_hint("`{`", hint));
+            }
             Kind::Name => {
                 let mode = self.source(self.token()).to_string();
                 let slip = self

@@ -9,6 +9,7 @@ use crate::ast::{
 use crate::codes::RESERVED_WORD;
 use crate::diagnostic::Diagnostic;
 use crate::lexer::{Keyword, Kind, is_sort};
+use crate::units;
 use saltus_model::Span;
 
 impl Parser<'_> {
@@ -161,6 +162,9 @@ impl Parser<'_> {
         let first = self.name("a name")?;
         let mut list = vec![self.declarator(first)?];
         while self.eat(Kind::Comma) {
+            if self.here() == Kind::Number {
+                return Err(self.fail_with_hint("a name", "a fraction is written with a point: `0.5`"));
+            }
             let name = self.name_after_break("a name")?;
             list.push(self.declarator(name)?);
         }
@@ -175,7 +179,13 @@ impl Parser<'_> {
             if self.here() == Kind::Name && is_sort(self.source(self.token())) {
                 sort = Some(self.name("a sort")?);
             } else if self.here() != Kind::Unit {
-                return Err(self.fail("`Real`, `Integer`, `Boolean` or a unit such as `[m/s]`"));
+                let expected = "`Real`, `Integer`, `Boolean` or a unit such as `[m/s]`";
+                let word = self.source(self.token());
+                if self.here() == Kind::Name && units::parse(word).is_ok() {
+                    let hint = format!("a unit stands in brackets: `[{word}]`");
+                    return Err(self.fail_with_hint(expected, hint));
+                }
+                return Err(self.fail(expected));
             }
             unit = (self.here() == Kind::Unit).then(|| self.unit());
         }
@@ -318,6 +328,9 @@ impl Parser<'_> {
     fn fail_no_equation(&mut self, first: Kind, lhs: &Expr) -> Failed {
         let same_line = !matches!(self.here(), Kind::LineEnd | Kind::End | Kind::Semicolon);
         let hint = match &lhs.kind {
+            ExprKind::Name(word) if self.here() == Kind::Name && word.starts_with(char::is_uppercase) => {
+                Some(format!("an instance is written `{}: {word}`", self.source(self.token())))
+            }
             ExprKind::Name(word) if same_line => Some(self.advice_for_word(word).unwrap_or_else(|| {
                 "a declaration begins with `param`, `state`, `signal`, ...; a product is written with `*`"
                     .into()

@@ -63,6 +63,12 @@ const CASES: &[Case] = &[
     Case("E113", "1 / 0", "model M { output y = 1 / 0 }"),
     Case("E113", "b = 1 / a", "model M { param a = 0; param b = 1 / a; output y = b }"),
     Case("E113", "mod(x, 0)", "model M { state x = 0; x' = 1 + mod(x, 0) }"),
+    Case("E113", "x' = mod(x, p - 1)", "model M { param p = 1; state x = 0; x' = mod(x, p - 1) }"),
+    Case(
+        "E113",
+        "when mod(x, p) > 1 { x := 0 }",
+        "model M { param p = 0; state x = 0; x' = if p > 0 then mod(x, p) else 1; when mod(x, p) > 1 { x := 0 } }",
+    ),
     Case("E114", "x + y", "model M { signal x, y; x + y = 1; x = 2 }"),
     Case("E114", "x''", "model M { state x = 0; x'' = 1; hold x }"),
     Case("E115", "x[1000000] = 0", "model M { state x[1000000] = 0; hold x }"),
@@ -209,6 +215,8 @@ fn near_misses_are_suggested() {
     says("model M { automaton { initial mode Heating { after 1 -> Idel }; mode Idle {} } }", "`Idle`");
     says("model M { param a: [Ohn] = 1; output y = a }", "did you mean `Ohm`?");
     says("model M { output y = 1; run { rtoll 1 } }", "did you mean `rtol`?");
+    says("model M { state x = 0; dx/dt = 2 }", "the derivative of `x` is written `x'`");
+    says("model M { param a: [seconds] = 2; output y = a }", "write `s`");
     says("model M { output y = ln(2) }", "natural logarithm is `log`");
     says("model M { output y = t }", "simulated time is called `time`");
 }
@@ -224,7 +232,10 @@ fn messages_name_what_is_needed() {
     says("model M { signal a, b; a = b + 1; b = 2 * a }", "a -> b -> a");
     says("model M { input u; output y = u }", "connect it");
     says("model M { param a: [km] = 1; output y = a }", "declare [m]");
-    says("model M { output y = csv(\"bad.csv\", \"u\") }", "line 3: `abc` is not a finite number");
+    says(
+        "model M { output y = csv(\"bad.csv\", \"u\") }",
+        "line 3: `abc` in the column `u` is not a finite number",
+    );
     says("use \"circle.salt\"\nmodel M { output y = 1 }", "test.salt -> circle.salt -> test.salt");
     says("component A { b: B }\ncomponent B { a: A }\nmodel M { a: A }", "A -> B -> A");
     says("model M { param p = q, q = p }", "p -> q -> p");
@@ -337,6 +348,92 @@ fn deep_chains_end_in_a_report_not_in_a_crash() {
         let compiled = compile_text(&text);
         assert_eq!(compiled.diagnostics.first().map(|d| d.code), Some("E006"));
     }
+}
+
+#[test]
+fn what_nothing_uses_is_checked_too() {
+    let text = "use \"lib.salt\"
+        fn free(a) = a[1] * sqrtt(a) + lost
+        fn ping(a) = pong(a)
+        fn pong(a) = ping(a)
+        component Idle(n, k = 0) {
+            input u
+            param gain = 1 / k
+            state x[n] = 0, y = uu
+            for i in 1..n { x[i]' = u + zz }
+            y' = gain
+        }
+        component Twice { state v = 0; v' = ww }
+        model Other { parts: Twice[3]; state x = 0 }
+        model M { part: Twice; output y = part.v }";
+    let lib = "param far = true + 1\ncomponent Deep { output y = 1 + nowhere }";
+    let compiled = compile("test.salt", text, Some("M"), &|_| Ok(lib.into()));
+    assert_eq!(
+        findings(&compiled, true),
+        "E101 2 `sqrtt`: there is no function `sqrtt`
+E101 2 `lost`: `lost` is not declared
+E110 4 `ping(a)`: a function may not call itself: ping -> pong -> ping
+E101 8 `uu`: `uu` is not declared
+E101 9 `zz`: `zz` is not declared
+E101 12 `ww`: `ww` is not declared
+E201 13 `x = 0`: the state `x` has no equation
+E103 1 `true + 1`: a number is needed here, and this is Boolean
+E101 2 `nowhere`: `nowhere` is not declared"
+    );
+}
+
+#[test]
+fn what_comes_from_outside_is_not_missed_in_an_unused_component() {
+    let text = "fn first(a) = a[1] + sum(a[k] for k in 1..size(a))
+        component Idle(n, start, k = 0) {
+            input u, w[n]
+            param gain = 1 / k
+            state x = start
+            for i in 1..n { x' = u + w[i] }
+        }
+        model Unconnected { input u; param p; output y = u * p }
+        model M { output y = 1 }";
+    let compiled = compile("test.salt", text, Some("M"), &|_| Err("no files".into()));
+    assert_eq!(findings(&compiled, false), "");
+}
+
+#[test]
+fn one_mistake_is_one_report() {
+    for (text, found) in [
+        ("model M { output y = 1 }\nmodel M { }", "E102 2 `M`: `M` is declared twice in this file"),
+        (
+            "model M {\n component C { output y = 1 }\n c: C\n output z = c.y }",
+            "E112 2 `component`: this stands at the top level of a file, not inside a class",
+        ),
+        (
+            "use \"no.salt\"\nmodel M { state x = 0; x' = rate(x) + xx; p: Part }",
+            "E401 1 `use \"no.salt\"`: cannot read `no.salt`: there is no such file
+E101 2 `xx`: `xx` is not declared",
+        ),
+        (
+            "model M {\n state x[3] = [1, 2]\n x' = [1, 2, 3, 4] }",
+            "E104 2 `[1, 2]`: a vector of 3 is needed here, and this is a vector of 2
+E104 3 `[1, 2, 3, 4]`: a vector of 3 is needed here, and this is a vector of 4",
+        ),
+    ] {
+        assert_eq!(findings(&compile_case(text), true), found, "{text}");
+    }
+}
+
+#[test]
+fn a_wrong_range_hides_nothing_and_is_no_missing_equation() {
+    let text = "model M {
+        state x[3] = 0
+        for k in 1..m { x[k]' = yy }
+        output z = sum(x[k] * ww for k in 1..l)
+    }";
+    assert_eq!(
+        findings(&compile_text(text), true),
+        "E101 3 `m`: `m` is not declared
+E101 3 `yy`: `yy` is not declared
+E101 4 `ww`: `ww` is not declared
+E101 4 `l`: `l` is not declared"
+    );
 }
 
 #[test]

@@ -86,3 +86,21 @@ fn clashes_are_found_where_they_are() {
 fn time_has_no_unit_where_nothing_else_has() {
     assert_eq!(complaints("model M { output y = sin(2 * pi * time / 86400) + time }"), "");
 }
+
+#[test]
+fn the_elements_of_an_array_keep_their_units_through_products() {
+    let text = "model M {
+        state x: [m] = 0, v: [m/s] = 1
+        signal twice = 2 * [x, v] / 4
+        output a: [m] = ([x, v] * 2)[1] + x
+        output b: [m/s] = ([x, v] / 2)[2] + v
+        output c: [m^2] = (x * [x, v])[1] + x^2
+        output d = (twice .* [1 [s], 2])[1]
+        hold x, v
+    }";
+    assert_eq!(findings(&compile_text(text), true), "");
+    assert_eq!(
+        complaints("model M { state x: [m] = 0, v: [m/s] = 1; output a = (2 * [x, v])[2] + x; hold x, v }"),
+        "E302"
+    );
+}
