@@ -54,10 +54,12 @@ impl Runner<'_> {
     /// True if an atom is nothing but the edge of functions that exist on it.
     pub fn is_edge_alone(&self, p: u32) -> bool {
         let combination = self.combination();
-        combination.watchers[p as usize].iter().all(|&w| match combination.watches[w as usize] {
+        let mut watches = combination.watchers[p as usize].iter().map(|&w| combination.watches[w as usize]);
+        let is_edge = |watch| match watch {
             Watch::Edge(b, i) => self.code.blocks[b as usize].edges[i as usize].kind.may_continue(),
             _ => false,
-        })
+        };
+        watches.next().is_some_and(is_edge) && watches.all(is_edge)
     }
 
     /// Drops the zeros between which an atom that is an edge alone is not positive by its series, if it is

@@ -98,8 +98,9 @@ impl Runner<'_> {
             let plan = self.combination().plan.clone();
             let (x, f): (Vec<f64>, Vec<f64>) =
                 plan.states.iter().map(|&(x, f)| (self.env[x as usize], self.env[f as usize])).unzip();
-            if self.slopes_farther_on(&x, &f)[p] >= 0.0 {
+            if self.slopes_of_atoms(&x, &f)[p] >= 0.0 {
                 self.disturb();
+                self.rested = self.stamp.t;
                 self.signs[p] = Signs::steady(0);
                 return true;
             }
@@ -172,23 +173,36 @@ impl Runner<'_> {
         self.flow_exists_where(|runner| runner.set_on_line(x, f, bend, h))
     }
 
-    /// The slopes of the atoms along a straight line, over so long a way that rounding does not hide that
-    /// the states move; 0 if they do not, or atoms have no value there.
-    fn slopes_farther_on(&mut self, x: &[f64], f: &[f64]) -> Vec<f64> {
-        let size = x.iter().zip(f).filter(|(_, f)| **f != 0.0).map(|(x, f)| (x / f).abs());
-        let way = VISIBLE * size.fold(0.0, f64::max);
-        if way == 0.0 || !way.is_finite() {
-            return vec![0.0; self.signs.len()];
-        }
+    /// The slopes of the atoms along the flow, by displacements so great that rounding does not hide them;
+    /// of atoms that have no value there, or none that is reached by a displacement, 0.
+    fn slopes_of_atoms(&mut self, x: &[f64], f: &[f64]) -> Vec<f64> {
+        let plan = self.combination().plan.clone();
+        let states = plan.states.iter().map(|&(slot, _)| slot).zip(x.iter().zip(f));
+        let moving = states.map(|(slot, (&x, &f))| (slot, x, f)).chain([(0, self.stamp.t, 1.0)]);
+        let least = self.tolerance.absolute;
         self.aside(|runner| {
-            let mut atoms = |way: f64| -> Vec<f64> {
-                runner.set_on_line(x, f, &vec![0.0; x.len()], way);
-                (0..runner.signs.len()).map(|p| runner.atom_value(p)).collect()
-            };
-            let (here, there) = (atoms(0.0), atoms(way));
-            let slopes = here.iter().zip(&there).map(|(here, there)| (there - here) / way);
-            slopes.map(|slope| if slope.is_finite() { slope } else { 0.0 }).collect()
+            runner.set_on_line(x, f, &vec![0.0; x.len()], 0.0);
+            let here = runner.atom_values();
+            let mut slopes = vec![0.0; here.len()];
+            for (slot, x, f) in moving.filter(|&(_, _, f)| f != 0.0) {
+                let way = VISIBLE * x.abs().max(least);
+                runner.env[slot as usize] = x + way.copysign(f);
+                let there = runner.atom_values();
+                runner.env[slot as usize] = x;
+                for ((slope, there), here) in slopes.iter_mut().zip(there).zip(&here) {
+                    let change = (there - here) * (f.abs() / way);
+                    *slope += if change.is_finite() { change } else { 0.0 };
+                }
+            }
+            slopes
         })
+    }
+
+    /// The values of all atoms with what is in the environment.
+    fn atom_values(&mut self) -> Vec<f64> {
+        let combination = self.combinations.get(self.current);
+        combination.watching.eval(&mut self.env, &mut self.scratch);
+        combination.atom_slots.iter().map(|&slot| self.env[slot as usize]).collect()
     }
 
     fn keep_parabola(&mut self, x: &[f64], f: &[f64], bend: &[f64], h: f64) {
@@ -202,7 +216,7 @@ impl Runner<'_> {
         let middle = values(self);
         self.place_line(x, f, &vec![0.0; x.len()], 0.0);
         let start = values(self);
-        let hidden = self.slopes_farther_on(x, f);
+        let hidden = self.slopes_of_atoms(x, f);
         self.give_rows(3);
         for i in 0..slots.len() {
             let (a, m, b) = (start[i], middle[i], end[i]);

@@ -97,6 +97,8 @@ pub(crate) struct Runner<'s> {
     pub evaluated: Option<usize>,
     /// True if they are evaluated only as far as actions read them.
     pub is_lazy: bool,
+    /// When the flow last came to rest on the edge of a function.
+    pub rested: f64,
     /// Slots that actions read, also through units, and these units.
     pub is_wanted: Vec<bool>,
     pub wanted: Vec<usize>,
@@ -257,6 +259,7 @@ impl<'s> Runner<'s> {
             is_changed: vec![false; code.slots],
             evaluated: None,
             is_lazy: false,
+            rested: f64::NAN,
             is_wanted: Vec::new(),
             wanted: Vec::new(),
             stirred: Stirred::default(),

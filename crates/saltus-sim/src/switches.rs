@@ -151,11 +151,13 @@ impl Runner<'_> {
         if !self.combination().has_edges_or_kinks {
             return Ok(());
         }
+        // A flow that has rested here and leaves all the same has left.
+        let may_rest = self.rested != self.stamp.t;
         for p in 0..self.signs.len() {
             let Signs { now: 0, after } = self.signs[p] else { continue };
             let left = self.live_edges(p as u32).find(|e| e.kind.is_left(after));
             if let Some(edge) = left
-                && !(edge.kind == EdgeKind::NonNegative && self.rests_on_edge(p))
+                && !(may_rest && edge.kind == EdgeKind::NonNegative && self.rests_on_edge(p))
             {
                 return Err(explain::edge(self, edge));
             }
