@@ -16,6 +16,9 @@ use saltus_model::{ModeId, VariableKind};
 use saltus_num::roots::{Root, sign_after_zero};
 use std::ops::Range;
 
+/// An atom that was zero is so again if it is smaller than so many roundings of what it depends on.
+const ZERO_ROUNDING: f64 = 4.0;
+
 /// Memory of instants, kept between them.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
@@ -54,14 +57,19 @@ impl Buffers {
         &self.decreed
     }
 
-    /// True if all that an atom depends on has the values for which it is zero by decree.
-    fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId) -> bool {
+    /// True if all that an atom depends on has the values for which it is zero by decree, or others for
+    /// which its value is zero but for their rounding: both may have been shifted alike, or gone to and fro.
+    fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId, value: f64) -> bool {
         let mut values = self.decreed_for.as_slice();
         for &decreed in &self.decreed {
             let depends = &code.atoms[decreed.index()].depends;
             let (here, rest) = values.split_at(depends.len());
             if decreed == atom {
-                return depends.iter().zip(here).all(|(&slot, &value)| env[slot as usize] == value);
+                let values = depends.iter().map(|&slot| env[slot as usize]).zip(here);
+                let size =
+                    values.clone().fold(0.0_f64, |size, (now, then)| size.max(now.abs()).max(then.abs()));
+                return value.abs() <= ZERO_ROUNDING * f64::EPSILON * size
+                    || values.into_iter().all(|(now, &then)| now == then);
             }
             values = rest;
         }
@@ -193,7 +201,8 @@ impl Runner<'_> {
             if !is_known && value.is_nan() {
                 continue;
             }
-            let is_zero = is_known || self.buffers.is_decreed(&self.code, &self.env, combination.atoms[p]);
+            let is_zero =
+                is_known || self.buffers.is_decreed(&self.code, &self.env, combination.atoms[p], value);
             let now = if is_zero { 0 } else { sign_of(value) };
             *sign = if now == 0 { Signs { now, ..Signs::UNREAD } } else { Signs::steady(now) };
             if now == 0 {

@@ -187,9 +187,12 @@ fn engine_equals_oracle_where_it_once_did_not() {
         (398_953, Policy::Eager),
         // A tick of a mode that is entered at its very time is not to come, though the time is rounded.
         (716_584, Policy::Lazy),
+        // A guard is zero again where what it reads was shifted alike, or came back to and fro.
+        (7_049_967, Policy::Lazy),
+        (7_099_158, Policy::Eager),
     ];
     let mut tally = Tally::default();
     seeds.into_iter().for_each(|(seed, policy)| tally.compare(seed, policy));
-    assert_eq!(tally.exact + tally.rounded, 8);
+    assert_eq!(tally.exact + tally.rounded, 10);
     assert_eq!((tally.wrong, tally.excused), (vec![], vec![]));
 }
