@@ -11,7 +11,7 @@ use crate::polynomial::Polynomial;
 use crate::time::formulas;
 use crate::{Exact, Rational, rational};
 use saltus_expr::Expr;
-use saltus_model::VariableKind;
+use saltus_model::{Assigned, VariableKind};
 
 /// An atom, by its two sides in a fixed order, and their difference along the flow.
 pub(crate) type Atom = ((Expr, Expr), Polynomial);
@@ -65,10 +65,14 @@ impl Run<'_> {
     fn is_doubtful(&mut self) -> Exact<bool> {
         let moment = Moment::new(self.system, &self.configuration);
         let mut atoms: Vec<Atom> = vec![];
-        for formula in formulas(&moment) {
-            moment.atoms(formula, &mut atoms)?;
+        for decision in formulas(&moment).into_iter().chain(assigned(&moment)) {
+            moment.atoms(decision, &mut atoms)?;
         }
         if atoms.iter().any(|(_, g)| g.coefficients().iter().any(is_tiny)) {
+            return Ok(true);
+        }
+        let t = &self.configuration.t;
+        if moment.absolute_ticks()?.iter().any(|tick| is_tiny(&(tick - t))) {
             return Ok(true);
         }
         for (sides, _) in atoms.into_iter().filter(|(_, g)| g.start().is_zero()) {
@@ -85,4 +89,21 @@ impl Run<'_> {
         let mut states = self.system.variables_of(VariableKind::State);
         self.configuration.t.is_double() && states.all(|v| self.configuration.values[v.index()].is_double())
     }
+}
+
+/// What the rules of the active blocks assign: a formula in it decides like a guard.
+fn assigned(moment: &Moment) -> Vec<Expr> {
+    let mut found = vec![];
+    for block in moment.configuration.active_blocks(moment.system) {
+        let reactions = &moment.system.block(block).reactions;
+        let transitions = block.map_or(&[][..], |m| &moment.system.mode(m).transitions);
+        let actions = reactions.iter().map(|r| &r.actions).chain(transitions.iter().map(|t| &t.actions));
+        for assignment in actions.flatten() {
+            match assignment.value {
+                Assigned::Value(e) => found.push(e),
+                Assigned::Interval(low, high) => found.extend([low, high]),
+            }
+        }
+    }
+    found
 }

@@ -3,7 +3,7 @@
 //! Truth can change only where an atom is zero or a trigger ticks. These critical times are known
 //! in advance, so each of them, and the middle of the gap before it, is simply looked at.
 
-use crate::configuration::{Configuration, TriggerState};
+use crate::configuration::Configuration;
 use crate::doubt::is_tiny;
 use crate::evaluate::{JUST_AFTER, Moment};
 use crate::instant::Run;
@@ -132,24 +132,10 @@ struct Tick {
 
 fn tick_times(moment: &Moment) -> Exact<Vec<Tick>> {
     let mut times = vec![];
-    let configuration = moment.configuration;
-    for block in configuration.active_blocks(moment.system) {
-        let reactions = moment.system.block(block).reactions.iter().map(|r| &r.trigger);
-        let states = &configuration.reactions[crate::configuration::block_index(block)];
-        let entry = configuration.block_entry(block);
-        let mut add = |trigger: &Trigger, state: &TriggerState| -> Exact<()> {
-            if let Some(time) = moment.next_tick(block, trigger, state)? {
-                times.push(Tick { time, origin: Some((entry.clone(), state.timing.clone())) });
-            }
-            Ok(())
-        };
-        for (trigger, state) in reactions.zip(states) {
-            add(trigger, state)?;
-        }
-        let Some(mode) = block else { continue };
-        let transitions = moment.system.mode(mode).transitions.iter().map(|t| &t.trigger);
-        for (trigger, state) in transitions.zip(&configuration.transitions[mode.index()]) {
-            add(trigger, state)?;
+    for (block, trigger, state) in moment.triggers() {
+        if let Some(time) = moment.next_tick(block, trigger, state)? {
+            let entry = moment.configuration.block_entry(block);
+            times.push(Tick { time, origin: Some((entry, state.timing.clone())) });
         }
     }
     Ok(times)

@@ -90,6 +90,34 @@ impl Moment<'_> {
         .filter(|time| time > t))
     }
 
+    /// The times, past or to come, of ticks of the active blocks that do not count from an entry.
+    pub fn absolute_ticks(&self) -> Exact<Vec<Rational>> {
+        let mut times = vec![];
+        for (_, trigger, state) in self.triggers() {
+            match trigger {
+                Trigger::At(_) => times.extend(state.timing.clone()),
+                Trigger::On(event) => times.extend(self.event_times(event.0)?),
+                _ => {}
+            }
+        }
+        Ok(times)
+    }
+
+    /// The triggers of the active blocks with their flags.
+    pub fn triggers(&self) -> Vec<(Option<ModeId>, &Trigger, &TriggerState)> {
+        let mut found = vec![];
+        for block in self.configuration.active_blocks(self.system) {
+            let reactions = self.system.block(block).reactions.iter().map(|r| &r.trigger);
+            let states = &self.configuration.reactions[block_index(block)];
+            found.extend(reactions.zip(states).map(|(trigger, state)| (block, trigger, state)));
+            let Some(mode) = block else { continue };
+            let transitions = self.system.mode(mode).transitions.iter().map(|t| &t.trigger);
+            let states = &self.configuration.transitions[mode.index()];
+            found.extend(transitions.zip(states).map(|(trigger, state)| (block, trigger, state)));
+        }
+        found
+    }
+
     fn event_times(&self, event: u32) -> Exact<Vec<Rational>> {
         self.system.events[event as usize].times.iter().map(|&time| self.value(time)).collect()
     }

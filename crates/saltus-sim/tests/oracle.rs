@@ -145,7 +145,7 @@ impl Tally {
 
 #[test]
 fn engine_equals_oracle_on_random_systems() {
-    let (cases, first) = (number("SALTUS_CASES", 1300), number("SALTUS_SEED", 1));
+    let (cases, first) = (number("SALTUS_CASES", 2000), number("SALTUS_SEED", 1));
     let mut tally = Tally::default();
     for seed in first..first + cases {
         tally.compare(seed, Policy::Eager);
