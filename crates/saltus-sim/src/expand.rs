@@ -82,7 +82,7 @@ impl Runner<'_> {
             longest
         };
         match self.choose_length(longest)? {
-            Some(_) if self.rests_at_edge(remaining) => {
+            Some(_) if self.combination().has_edges && self.rests_at_edge(remaining) => {
                 let length = self.stand_still(remaining);
                 self.begin_segment(length, length);
                 self.find_roots(1.0);

@@ -122,9 +122,6 @@ impl Runner<'_> {
     /// and fro within rounding.
     pub fn rests_at_edge(&self, remaining: f64) -> bool {
         let combination = self.combination();
-        if !combination.has_edges {
-            return false;
-        }
         let negligible = NEGLIGIBLE * self.tolerance.absolute;
         let value = |p: usize| combination.jets.coefficient(combination.atom_slots[p], 0);
         let mut near = (0..self.signs.len()).filter(|&p| value(p).abs() <= negligible);

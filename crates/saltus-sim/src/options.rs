@@ -28,7 +28,7 @@ pub enum Recording {
 /// Bounds that end a run as `limit`, with its trace kept.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Limits {
-    /// Integration steps.
+    /// Integration steps, and as many instants: those whose rules do nothing count no events.
     pub steps: u64,
     /// Recorded events.
     pub events: u64,

@@ -431,6 +431,8 @@ impl<'s> Runner<'s> {
         let mut reason = None;
         if self.stats.steps >= limits.steps {
             reason = over("steps", limits.steps.to_string());
+        } else if self.stats.instants >= limits.steps {
+            reason = over("instants", limits.steps.to_string());
         } else if self.events.len() as u64 >= limits.events {
             reason = over("events", limits.events.to_string());
         } else if self.trace.bytes() + self.events.len() * size_of::<Event>() > limits.bytes {
