@@ -7,6 +7,7 @@
 use crate::fused::{Fused, TIME};
 use saltus_expr::jet::{Degree, JetLayout, Place};
 use saltus_expr::{FlowPlan, Reg};
+use std::ops::{Deref, DerefMut};
 
 /// Where the coefficients of a row are: coefficient k at `base + k * stride`; a stride of 0 keeps
 /// the coefficient of order 0 only.
@@ -20,6 +21,49 @@ impl Home {
     /// This home, if another one is its neighbour: coefficients of both are one vector.
     pub fn before(self, next: Home) -> Option<Home> {
         (self.stride > 0 && self.stride == next.stride && self.base + 1 == next.base).then_some(self)
+    }
+}
+
+/// Bytes of a line of the cache.
+const LINE: usize = 64;
+
+/// The numbers of an instance. They begin with a line of the cache, so that no four numbers at a place
+/// that is a multiple of four lie across two lines.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    room: Vec<f64>,
+    first: usize,
+}
+
+impl Numbers {
+    pub fn new(numbers: &[f64]) -> Numbers {
+        let mut room = vec![0.0; numbers.len() + LINE / size_of::<f64>()];
+        let first = room.as_ptr().align_offset(LINE).min(LINE / size_of::<f64>());
+        room.truncate(first + numbers.len());
+        room[first..].copy_from_slice(numbers);
+        Numbers { room, first }
+    }
+}
+
+impl Clone for Numbers {
+    fn clone(&self) -> Numbers {
+        Numbers::new(self)
+    }
+}
+
+impl Deref for Numbers {
+    type Target = [f64];
+
+    #[inline]
+    fn deref(&self) -> &[f64] {
+        &self.room[self.first..]
+    }
+}
+
+impl DerefMut for Numbers {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [f64] {
+        &mut self.room[self.first..]
     }
 }
 
@@ -50,8 +94,8 @@ impl Arena {
             end += count;
             end - count
         };
-        take(plan.slots);
-        let time = take(span);
+        let time = plan.slots;
+        take((time + span).next_multiple_of(4));
         let h_scale = time + 1.min(order);
         let states_stride = JetLayout::padded(plan.states.len());
         let states_base = take(span * states_stride);
@@ -127,5 +171,20 @@ impl Arena {
         let literals = &fused.rows.constants;
         memory[self.literals..self.literals + literals.len()].copy_from_slice(literals);
         memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_begin_with_a_line_of_the_cache() {
+        for count in [0, 1, 7, 1000] {
+            let numbers: Vec<f64> = (0..count).map(f64::from).collect();
+            let copy = Numbers::new(&numbers).clone();
+            assert_eq!(copy[..], numbers[..]);
+            assert!(copy.as_ptr().addr().is_multiple_of(LINE));
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Native jets: the choice of form, the instance with its memory, and the order loop.
 
 use crate::JitError;
-use crate::arena::{Arena, Home};
+use crate::arena::{Arena, Home, Numbers};
 use crate::code::{Assembler, Code, Effort};
 use crate::emit::{addressable, pointer_type};
 use crate::fused::Fused;
@@ -93,7 +93,7 @@ struct Shared {
 #[derive(Clone)]
 pub struct NativeJet {
     shared: Arc<Shared>,
-    memory: Vec<f64>,
+    memory: Numbers,
     /// True once the rows that never change were computed for the constants in memory.
     prepared: bool,
 }
@@ -206,7 +206,7 @@ impl NativeJet {
             constants,
             fused,
         };
-        let memory = shared.fresh.clone();
+        let memory = Numbers::new(&shared.fresh);
         Ok(NativeJet { shared: Arc::new(shared), memory, prepared: false })
     }
 

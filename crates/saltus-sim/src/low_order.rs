@@ -123,11 +123,14 @@ impl Runner<'_> {
     pub fn rests_at_edge(&self, remaining: f64) -> bool {
         let combination = self.combination();
         let negligible = NEGLIGIBLE * self.tolerance.absolute;
+        let stays = |&c: &f64| c.abs() * remaining <= negligible * self.scale;
+        if !combination.jets.states().order(1).iter().all(stays) {
+            return false;
+        }
         let value = |p: usize| combination.jets.coefficient(combination.atom_slots[p], 0);
         let mut near = (0..self.signs.len()).filter(|&p| value(p).abs() <= negligible);
         let ends = |p: usize| self.live_edges(p as u32).any(|edge| edge.kind == EdgeKind::NonNegative);
-        let moves = |&c: &f64| c.abs() * remaining <= negligible * self.scale;
-        near.any(ends) && combination.jets.states().order(1).iter().all(moves) && !self.flow_reads_time()
+        near.any(ends) && !self.flow_reads_time()
     }
 
     fn flow_reads_time(&self) -> bool {
