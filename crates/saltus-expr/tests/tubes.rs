@@ -334,7 +334,7 @@ impl Case {
         let mut env = vec![0.0; self.plan.slots];
         env[..2].copy_from_slice(&start);
         self.jets.run(&env, h);
-        self.tube.set_point(&env);
+        self.tube.set_point(&env, 0.0);
         let distance = self.tube.bound_distance(&self.jets, h, h, width).ok()?;
         let watched = self.tube.watched(&self.jets, 0).ok()?;
         (distance.most() < width).then_some((distance, watched))

@@ -6,7 +6,7 @@
 //! nothing can be proved is made like any other and counted.
 
 use crate::carried::Carried;
-use crate::combination::Combination;
+use crate::combination::{self, Combination};
 use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
@@ -65,16 +65,25 @@ impl Runner<'_> {
             return (length, Verdict::Uncertain { h: length, obstacle: self.obstacle() });
         }
         let mut watches = std::mem::take(&mut self.proofs.watches);
-        self.watch_atoms(&mut watches);
+        self.watch_atoms(&mut watches, length);
         let resolution = self.resolution(length);
         let Combination { prover, jets, plan, atom_slots, crowd, .. } =
             self.combinations.get_mut(self.current);
         let jets = jets.as_ref();
         let prover = prover.get_or_insert_with(|| Box::new(Certifier::new(plan, jets, atom_slots, crowd)));
+        let absolute = self.tolerance.absolute;
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
         let slack = if self.tolerance.relative >= LEAST_TOLERANCE { self.outlook.slack() } else { &[] };
-        let request =
-            Request { env: &self.env, jets, scale: self.scale, h: length, resolution, local, slack };
+        let request = Request {
+            env: &self.env,
+            jets,
+            scale: self.scale,
+            h: length,
+            resolution,
+            absolute,
+            local,
+            slack,
+        };
         let verdict = prover.certify(request, &watches);
         self.proofs.watches = watches;
         // Time must advance by something that a number can tell.
@@ -126,12 +135,41 @@ impl Runner<'_> {
     }
 
     /// The signs that the atoms must keep on the step.
-    fn watch_atoms(&mut self, watches: &mut Vec<Watch>) {
+    fn watch_atoms(&mut self, watches: &mut Vec<Watch>, length: f64) {
         watches.clear();
         for p in 0..self.signs.len() {
-            let watch = self.steady_watch(p).unwrap_or_else(|| self.watch_from_zero(p));
+            let watch = match self.steady_watch(p) {
+                _ if self.combination().shown_alone[p] => Watch::NONE,
+                _ if self.combination().has_cuts && self.does_not_matter(p, length) => Watch::NONE,
+                Some(watch) => watch,
+                None => self.watch_from_zero(p),
+            };
             watches.push(watch);
         }
+    }
+
+    /// True if an atom is but the cut of functions that have none on the step.
+    fn does_not_matter(&mut self, p: usize, length: f64) -> bool {
+        let watchers = self.combination().watchers[p].len();
+        watchers > 0
+            && (0..watchers).all(|k| {
+                let combination = self.combination();
+                let combination::Watch::Edge(b, i) = combination.watches[combination.watchers[p][k] as usize]
+                else {
+                    return false;
+                };
+                let edge = &self.code.blocks[b as usize].edges[i as usize];
+                edge.unless_positive.is_some_and(|atom| {
+                    self.stays_positive(self.combination().position[atom.index()] as usize, length)
+                })
+            })
+    }
+
+    /// True if the sizes of its coefficients show that an atom stays well above zero.
+    fn stays_positive(&mut self, p: usize, length: f64) -> bool {
+        self.load_row(p, length / self.scale);
+        let (value, others) = (self.row[0], &self.row[1..self.row_length(p)]);
+        self.signs[p].now > 0 && value > 2.0 * others.iter().map(|c| c.abs()).sum::<f64>()
     }
 
     /// A watch for an atom whose value has its sign.

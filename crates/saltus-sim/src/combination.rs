@@ -8,6 +8,7 @@ use crate::composer::Composer;
 use crate::crowd::FEW;
 use crate::error::SimError;
 use crate::guards::sign_of;
+use crate::kinks;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets, RowInMemory};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
@@ -98,6 +99,10 @@ pub(crate) struct Combination {
     pub has_edges: bool,
     /// The same, or some function has a kink.
     pub has_edges_or_kinks: bool,
+    /// Some function has an edge only where another atom is not positive.
+    pub has_cuts: bool,
+    /// Which active atoms are but kinks of what is shown.
+    pub shown_alone: Vec<bool>,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Guards that are not part of the plan, and what composes those that matter.
@@ -247,6 +252,7 @@ fn assemble(
     let machine = JetMachine::in_two_parts(&plan, late_block, order);
     let bank = (!crowd.is_empty()).then(|| Bank::new(&crowd, order, |slot| machine.degree(slot)));
     let jets = Box::new(machine);
+    let edges = || active().flat_map(|block| &block.edges);
     let mut combination = Combination {
         blocks: blocks.clone(),
         tree: Vec::new(),
@@ -273,8 +279,10 @@ fn assemble(
             .iter()
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
-        has_edges_or_kinks: blocks.iter().any(|&b| !code.blocks[b as usize].edges.is_empty()),
-        has_edges: blocks.iter().flat_map(|&b| &code.blocks[b as usize].edges).any(|e| e.kind.is_left(-1)),
+        shown_alone: Vec::new(),
+        has_cuts: edges().any(|e| e.unless_positive.is_some()),
+        has_edges_or_kinks: edges().next().is_some(),
+        has_edges: edges().any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),
         watching: watching(&whole, flow_units),
         flow_units,
@@ -298,6 +306,7 @@ fn assemble(
     combination.clearing = Clearing::new(&combination.plan, late_block, &combination.atom_slots);
     debug_assert!(combination.clearing.units() == 0 || combination.atoms.len() <= FEW);
     combination.grow_tree(system, code, walk);
+    combination.shown_alone = kinks::shown_alone(&combination, code);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
 }

@@ -129,7 +129,7 @@ fn place_of(runner: &Runner<'_>, e: Expr) -> Option<Span> {
         let owner = b.checked_sub(1).map(saltus_model::ModeId);
         runner.system.block(owner).equations.iter().zip(&runner.code.blocks[b as usize].expressions)
     });
-    let equation = equations.into_iter().find(|(_, smooth)| contains(**smooth)).map(|(q, _)| q.span);
+    let equation = equations.into_iter().find(|(_, smooth)| contains(smooth.1)).map(|(q, _)| q.span);
     equation.or_else(|| {
         let quantity = |p: &usize| runner.code.atoms[combination.atoms[*p].index()].quantity;
         (0..combination.atoms.len()).filter(|p| contains(quantity(p))).find_map(|p| guard_at(runner, p))

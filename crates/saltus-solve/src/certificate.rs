@@ -47,6 +47,10 @@ const NARROW: f64 = 1e-6;
 /// of a guard could not be told apart that are near to the start of a long step.
 const SHARE_OF_WAY: f64 = 1.0 / 16.0;
 
+/// A bracket that is wide by rounding is looked at once more from nearby. One that is then no wider than
+/// this is as narrow as can be.
+const ROUNDED: f64 = 2.0;
+
 /// The share of the slack of the slots of a crowd that is there for their distance from polynomials.
 const NEAR: f64 = 0.2;
 
@@ -85,6 +89,8 @@ pub struct Request<'a> {
     pub h: f64,
     /// Brackets of events need not be narrower than this.
     pub resolution: f64,
+    /// States are followed no more narrowly than they move, and than this.
+    pub absolute: f64,
     /// Proves also that the local error is below ten times this.
     pub local: Option<Tolerance>,
     /// The slack of the slots that the crowd reads, in ascending order; empty if nothing is known of
@@ -142,6 +148,11 @@ pub struct Bracket {
     pub is_rounded: bool,
 }
 
+impl Watch {
+    /// A guard that is not watched.
+    pub const NONE: Watch = Watch { sign: Sign::Zero, from_zero: false, until: 0.0 };
+}
+
 impl Bracket {
     /// True if it tells what happens there.
     fn is_narrow(&self, resolution: f64) -> bool {
@@ -182,7 +193,9 @@ impl Bracket {
 /// let env = [0.0, 1.0, 0.0, 0.0];
 /// jets.run(&env, 0.5);
 /// let mut prove = |h: f64| {
-///     let request = Request { env: &env, jets: &jets, scale: 0.5, h, resolution: 1e-9, local: None, slack: &[] };
+///     let request = Request {
+///         env: &env, jets: &jets, scale: 0.5, h, resolution: 1e-9, absolute: 0.0, local: None, slack: &[],
+///     };
 ///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false, until: 0.0 }])
 /// };
 /// assert_eq!(prove(0.25), Verdict::Proved { h: 0.25 });
@@ -327,7 +340,7 @@ impl Certifier {
         self.obstacle = None;
         self.doubt = None;
         self.drift = f64::INFINITY;
-        self.tube.set_point(request.env);
+        self.tube.set_point(request.env, request.absolute);
         for _ in 0..ATTEMPTS {
             match self.prove(&request, h, guards) {
                 Outcome::Decided(verdict) => return verdict,
@@ -431,6 +444,9 @@ impl Certifier {
                 let width = t_hi - t_lo;
                 if t_lo >= 0.1 * width {
                     self.memory = 2.0 * width;
+                    if bracket.is_rounded {
+                        self.resolution = self.resolution.max(ROUNDED * width);
+                    }
                 } else if t_hi < 0.2 * h {
                     return Outcome::Again(2.0 * t_hi);
                 } else {

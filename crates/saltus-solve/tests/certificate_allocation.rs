@@ -35,6 +35,7 @@ fn proving_a_step_allocates_nothing() {
                 scale: 0.3,
                 h: 0.3,
                 resolution: 1e-6,
+                absolute: 0.0,
                 local: None,
                 slack: &[],
             };

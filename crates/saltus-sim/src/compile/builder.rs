@@ -1,5 +1,6 @@
 //! Builds the code of a system, block by block.
 
+use super::edges::kinked;
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
@@ -244,7 +245,6 @@ impl<'s> Builder<'s> {
         let mut groups: BTreeMap<(&str, &str), Vec<(u32, Expr)>> = BTreeMap::new();
         for equation in &block.equations {
             let rhs = self.lower(equation.rhs);
-            code.expressions.push(rhs);
             let (variable, slot) = match equation.target {
                 Target::Signal(v) => (v, v.0),
                 Target::Derivative(v) => {
@@ -253,6 +253,7 @@ impl<'s> Builder<'s> {
                     (v, slot)
                 }
             };
+            code.expressions.push((slot, rhs));
             let family = family_of(&self.system.variable(variable).name);
             groups.entry(family).or_default().push((slot, rhs));
         }
@@ -472,8 +473,11 @@ impl<'s> Builder<'s> {
                 }
             }
         }
-        code.expressions.extend(atoms.iter().map(|a| self.atoms[a.index()].quantity));
-        code.edges = self.edges(&code.expressions.clone());
+        let quantity = |a: &AtomId| (self.atoms[a.index()].slot, self.atoms[a.index()].quantity);
+        code.expressions.extend(atoms.iter().map(quantity));
+        let expressions: Vec<Expr> = code.expressions.iter().map(|e| e.1).collect();
+        code.edges = self.edges(&expressions);
+        code.kinked = kinked(&self.graph, &code.edges, &code.expressions);
         atoms.extend(code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless_positive)));
         code.atoms = atoms.into_iter().collect();
         code.switches = switches.into_iter().collect();

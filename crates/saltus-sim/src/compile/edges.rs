@@ -8,7 +8,7 @@ use super::builder::Builder;
 use super::formula::{AtomId, AtomSource};
 use saltus_expr::{Binary, Expr, Graph, Node, VarId};
 use saltus_model::domains::{Bound, bounds_of};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The edge of one function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -87,6 +87,34 @@ pub(crate) fn live(
         }
     }
     seen
+}
+
+/// All nodes of an expression.
+fn reachable(graph: &Graph, expression: Expr) -> HashSet<Expr> {
+    let (mut seen, mut stack) = (HashSet::new(), vec![expression]);
+    while let Some(e) = stack.pop() {
+        if seen.insert(e) {
+            stack.extend(graph.operands(e));
+        }
+    }
+    seen
+}
+
+/// For each edge that is a kink the slots of the expressions that its function is part of.
+pub(super) fn kinked(graph: &Graph, edges: &[Edge], expressions: &[(u32, Expr)]) -> Vec<Vec<u32>> {
+    let mut slots = vec![Vec::new(); edges.len()];
+    let mut functions: HashMap<Expr, Vec<usize>> = HashMap::new();
+    for (i, edge) in edges.iter().enumerate().filter(|(_, edge)| edge.kind == EdgeKind::Kink) {
+        functions.entry(edge.node).or_default().push(i);
+    }
+    if !functions.is_empty() {
+        for &(slot, expression) in expressions {
+            for node in reachable(graph, expression) {
+                functions.get(&node).into_iter().flatten().for_each(|&i| slots[i].push(slot));
+            }
+        }
+    }
+    slots
 }
 
 impl Builder<'_> {

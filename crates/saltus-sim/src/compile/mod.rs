@@ -48,9 +48,11 @@ pub(crate) struct BlockCode {
     /// Integrated states: slots of value and derivative.
     pub states: Vec<(u32, u32)>,
     pub atoms: Vec<AtomId>,
-    /// Smooth right-hand sides of the equations and quantities of the guards.
-    pub expressions: Vec<Expr>,
+    /// Smooth right-hand sides of the equations and quantities of the guards, with their slots.
+    pub expressions: Vec<(u32, Expr)>,
     pub edges: Vec<Edge>,
+    /// For each edge that is a kink the slots of the expressions that the function is part of.
+    pub kinked: Vec<Vec<u32>>,
     /// Indices of switches.
     pub switches: Vec<u32>,
     /// Indices of rules: reactions, then transitions, in text order.
@@ -193,7 +195,7 @@ impl Code {
             return true;
         }
         let blocks = combination.blocks.iter().map(|&b| &self.blocks[b as usize]);
-        let roots = blocks.flat_map(|b| b.expressions.iter().copied()).collect();
+        let roots = blocks.flat_map(|b| b.expressions.iter().map(|e| e.1)).collect();
         live(&self.graph, roots, |v| Some(env[v.index()] != 0.0)).contains(&edge.node)
     }
 

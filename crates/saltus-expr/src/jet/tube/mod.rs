@@ -92,13 +92,13 @@ pub struct SlotBound {
 /// let env = [0.0, 4.0, 0.0];
 /// jets.run(&env, 1.0);
 /// let mut tube = Tube::new(&plan, &jets, &[], &[]);
-/// tube.set_point(&env);
+/// tube.set_point(&env, 0.0);
 /// let distance = tube.bound_distance(&jets, 0.5, 1.0, 0.01).unwrap();
 /// assert!(distance.most() < 1e-6);
 /// assert!(tube.state_range(0).contains(5.0625));
 /// // Where x may be zero, the square root is not smooth, and is named.
 /// jets.run(&[0.0, 0.01, 0.0], 1.0);
-/// tube.set_point(&[0.0, 0.01, 0.0]);
+/// tube.set_point(&[0.0, 0.01, 0.0], 0.0);
 /// let obstacle = tube.bound_distance(&jets, 0.3, 1.0, 0.5).unwrap_err();
 /// assert_eq!(obstacle.function, "sqrt");
 /// ```
@@ -144,7 +144,7 @@ impl Tube {
         let flow = Flow::new(plan, Tape::new(plan, jets, watched), watched, read);
         let order = jets.order();
         Tube {
-            span: Span { now: 0.0, h: 0.0, powers: vec![1.0; order + 1] },
+            span: Span { now: 0.0, h: 0.0, least_weight: 0.0, powers: vec![1.0; order + 1] },
             profiles: Profiles::new(flow.tape.degrees.len(), order, &flow.states, &flow.tape.places),
             constants: flow.constants.iter().map(|&slot| (slot, f64::NAN)).collect(),
             wide: Proof::new(&flow, true),
@@ -176,9 +176,11 @@ impl Tube {
         (self.waits, self.patience) = (0, 1);
     }
 
-    /// Takes the point: time and constants are read from `env`.
-    pub fn set_point(&mut self, env: &[f64]) {
+    /// Takes the point: time and constants are read from `env`. States get at least some weight, even if
+    /// they hardly move.
+    pub fn set_point(&mut self, env: &[f64], least_weight: f64) {
         self.span.now = env[self.flow.time_slot];
+        self.span.least_weight = least_weight;
         let mut have_changed = !self.wide.has_met;
         for (slot, value) in &mut self.constants {
             let now = env[*slot as usize];

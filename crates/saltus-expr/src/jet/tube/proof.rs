@@ -67,11 +67,13 @@ impl Flow {
     }
 }
 
-/// When a step begins, how long it is, and the powers of its length over the scale of the coefficients.
+/// When a step begins, how long it is, how narrowly it is followed, and the powers of its length over the scale of the coefficients.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub now: f64,
     pub h: f64,
+    /// The least weight of a state.
+    pub least_weight: f64,
     pub powers: Vec<f64>,
 }
 
@@ -180,22 +182,31 @@ impl Proof {
             self.makes += 1;
         }
         self.begin(step, profiles, width);
+        let mut drift = f64::INFINITY;
         for _ in 0..REWEIGHINGS {
             self.bound_core(step, profiles)?;
             self.steepness = self.pull(step.flow).fold(0.0_f64, |most, (pull, weight)| {
                 let growth = pull / weight;
                 if growth <= most { most } else { growth }
             });
-            if span.h * self.steepness <= greatest_growth(span) {
+            let grows = span.h * self.steepness;
+            let has_new_weights = if grows <= greatest_growth(span) {
                 self.settle(step.flow, span, profiles);
-                self.is_made = true;
-                return Ok(self.distance(step, self.share(profiles)));
-            }
-            if self.steepness.is_nan() || !self.reweigh(step.flow, span, profiles) {
+                let distance = self.distance(step, self.share(profiles));
+                if distance.drift < 0.5 * width || !self.outweigh_rounding(step.flow, span, profiles) {
+                    self.is_made = true;
+                    return Ok(distance);
+                }
+                drift = distance.drift;
+                true
+            } else {
+                !grows.is_nan() && self.reweigh(step.flow, span, profiles)
+            };
+            if !has_new_weights {
                 break;
             }
         }
-        Ok(Distance { tail: f64::INFINITY, drift: f64::INFINITY })
+        Ok(Distance { tail: f64::INFINITY, drift })
     }
 
     /// What it says of a step that is within its limits: the share of tails in what was supposed of
@@ -235,7 +246,7 @@ impl Proof {
         for (weight, &row) in self.weights.iter_mut().zip(&flow.states) {
             let position = profiles.ask(&coefficients, row, true);
             let extent = self.limits.extent(profiles, position);
-            *weight = extent.size + LEAST_SHARE * extent.start + LEAST_WEIGHT;
+            *weight = extent.size + LEAST_SHARE * extent.start + span.least_weight.max(LEAST_WEIGHT);
         }
         self.place_states(flow, profiles);
         let [ahead, longest] =
@@ -289,6 +300,21 @@ impl Proof {
             let pull = span.h * self.rows[rate].radii.spread / (0.5 * greatest_growth(span));
             if pull > *weight && pull.is_finite() {
                 *weight = pull;
+                any = true;
+            }
+        }
+        self.place_states(flow, profiles);
+        any
+    }
+
+    /// Gives more weight to the states that hardly move but for rounding; true if any got some.
+    fn outweigh_rounding(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
+        let share = 0.125 * self.width / exponential(span.h * self.steepness);
+        let mut any = false;
+        for (weight, rounding) in self.weights.iter_mut().zip(&self.rate_roundings) {
+            let needed = span.h * rounding / share;
+            if needed > *weight && needed.is_finite() {
+                *weight = needed;
                 any = true;
             }
         }

@@ -32,7 +32,7 @@ fn obstacle(passage: &mut Passage, from: f64, to: f64) -> Option<(&'static str, 
     let Passage { jets, tube } = passage;
     let env = [0.0, from, 0.0, 0.0, 0.0];
     jets.run(&env, to - from);
-    tube.set_point(&env);
+    tube.set_point(&env, 0.0);
     let found = tube.bound_distance(jets, to - from, to - from, 1e-9);
     found.err().map(|obstacle| (obstacle.function, obstacle.kind))
 }
@@ -136,7 +136,7 @@ fn a_proof_holds_for_later_steps_and_other_constants() {
     let mut prove = |now: f64, x: f64, a: f64, h: f64| {
         let env = [now, x, a, 0.0];
         jets.run(&env, h);
-        tube.set_point(&env);
+        tube.set_point(&env, 0.0);
         let distance = tube.bound_distance(&jets, h, h, 0.0625).unwrap();
         (distance, tube.wide.makes, tube.state_distance(0))
     };

@@ -155,6 +155,7 @@ impl Model {
                 scale,
                 h,
                 resolution: setting.resolution,
+                absolute: tolerance.absolute,
                 local: setting.validated.then_some(tolerance),
                 slack: &[],
             };

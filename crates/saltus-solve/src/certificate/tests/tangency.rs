@@ -88,6 +88,7 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
             scale: 0.7,
             h: 0.7,
             resolution: f64::INFINITY,
+            absolute: 0.0,
             local: None,
             slack: &[],
         };

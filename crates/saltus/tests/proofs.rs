@@ -1,0 +1,55 @@
+//! What certified runs must get through: numbers so great that rounding hides when a guard is met, and
+//! systems that come to rest, where rounding is all that moves.
+
+use saltus::{EventMethod, Loader, Model, Run, Status};
+use std::path::Path;
+
+fn certified(model: &Model, tolerance: f64) -> Run {
+    let mut options = model.options().expect("options");
+    (options.rtol, options.atol, options.events) = (tolerance, tolerance, Some(EventMethod::Certified));
+    options.limits.steps = 10_000;
+    model.run(options).expect("a run")
+}
+
+#[test]
+fn a_great_offset_hides_no_event() {
+    for offset in [1e3, 1e6, 1e8, 1e10] {
+        let text = format!(
+            "model Counter {{
+                state x = {offset:?}
+                memory turns = 0
+                x' = 1
+                when x >= {offset:?} + 1 {{ x := {offset:?}; turns := turns + 1 }}
+                run {{ until 10.5 }}
+            }}"
+        );
+        let model = Loader::default().text("counter.salt", &text).expect("a model without errors");
+        for tolerance in [1e-4, 1e-8, 1e-12] {
+            let run = certified(&model, tolerance);
+            assert_eq!(run.ending.status, Status::Finished, "{offset} {tolerance}: {:?}", run.ending);
+            assert_eq!(run.events.len(), 10, "{offset} {tolerance}");
+            for (event, turn) in run.events.iter().zip(1..) {
+                // A few roundings of the state for each turn.
+                let off = (event.stamp.t - f64::from(turn)).abs();
+                let allowed = 4.0 * f64::EPSILON * offset * f64::from(turn) + 1e-9;
+                assert!(off <= allowed, "{offset} {tolerance}, turn {turn}: off by {off:e}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_comes_to_rest_is_proved() {
+    let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
+    for name in ["helicopter.salt", "helicopter_approach.salt"] {
+        let model = Loader::default().file(&examples.join(name)).expect("a model without errors");
+        for tolerance in [1e-4, 1e-8, 1e-11] {
+            let run = certified(&model, tolerance);
+            assert_eq!(run.ending.status, Status::Finished, "{name} {tolerance}: {:?}", run.ending);
+            let certificate = run.certificate.expect("a certificate");
+            let steps = certificate.proved_steps + certificate.unproved_steps;
+            println!("{name} {tolerance}: {} of {steps} steps proved", certificate.proved_steps);
+            assert!(certificate.proved_steps * 4 > 3 * steps, "{name} {tolerance}");
+        }
+    }
+}
