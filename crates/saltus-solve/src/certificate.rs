@@ -39,6 +39,9 @@ const WIDTH: f64 = 1.0 / 16.0;
 const NARROWING: f64 = 1.0 / 64.0;
 const LEAST_WIDTH: f64 = 1e-13;
 
+/// After a step whose tube did not close at first, the next ones become longer by this factor.
+const LONGER: f64 = 1.125;
+
 /// A doubt about this part of a step is not looked at more closely: from a point nearer to it,
 /// rounding would decide.
 const NARROW: f64 = 1e-6;
@@ -229,6 +232,8 @@ pub struct Certifier {
     doubt: Option<Doubt>,
     /// The next step is no longer than this.
     memory: f64,
+    /// The tube of a longer step is not likely to close.
+    closing: f64,
     /// How narrow brackets had to be on the step that was made shorter.
     resolution: f64,
     #[cfg(test)]
@@ -283,6 +288,7 @@ impl Certifier {
             obstacle: None,
             doubt: None,
             memory: f64::INFINITY,
+            closing: f64::INFINITY,
             resolution: 0.0,
             #[cfg(test)]
             fault: None,
@@ -303,12 +309,13 @@ impl Certifier {
     /// Forgets how long the last steps could be: after a jump they say nothing.
     pub fn reset(&mut self) {
         self.memory = f64::INFINITY;
+        self.closing = f64::INFINITY;
         self.width = WIDTH;
     }
 
     /// The next step will be no longer than this.
     pub fn longest(&self) -> f64 {
-        self.memory
+        self.memory.min(self.closing)
     }
 
     /// Where guards change on the last step, in order.
@@ -334,17 +341,22 @@ impl Certifier {
     /// Proves as much of a step as can be. `guards` are the signs of the slots given at the
     /// beginning, in their order.
     pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
-        let mut h = request.h.min(self.memory);
+        let mut h = request.h.min(self.longest());
         let before = if self.memory < f64::INFINITY { self.resolution } else { 0.0 };
         self.resolution = request.resolution.max(before);
         self.obstacle = None;
         self.doubt = None;
         self.drift = f64::INFINITY;
         self.tube.set_point(request.env, request.absolute);
+        let mut is_too_long = false;
         for _ in 0..ATTEMPTS {
             match self.prove(&request, h, guards) {
-                Outcome::Decided(verdict) => return verdict,
-                Outcome::Again(shorter) => h = shorter,
+                Outcome::Decided(verdict) => {
+                    self.closing = LONGER * if is_too_long { h } else { self.closing };
+                    return verdict;
+                }
+                Outcome::Again(other) => h = other,
+                Outcome::TooLong(shorter) => (h, is_too_long) = (shorter, true),
                 Outcome::Blocked(by) => {
                     self.obstacle = Some(by);
                     self.width = (NARROWING * self.width).max(LEAST_WIDTH);
@@ -371,7 +383,7 @@ impl Certifier {
             }
             Looked::Open(first) => self.conclude(request, h, first),
             Looked::Left(bounded) => self.widen(h, bounded),
-            Looked::TooFar(excess) => Outcome::Again(h * shrink(request.jets.order(), excess)),
+            Looked::TooFar(excess) => Outcome::TooLong(h * shrink(request.jets.order(), excess)),
             Looked::Blocked(obstacle) => Outcome::Blocked(obstacle),
         }
     }
@@ -420,7 +432,7 @@ impl Certifier {
             self.memory = f64::INFINITY;
             return Outcome::Decided(Verdict::Uncertain { h, obstacle: self.obstacle });
         }
-        Outcome::Again(0.75 * h)
+        Outcome::TooLong(0.75 * h)
     }
 
     /// How many times more than allowed the Taylor polynomial may be off the flow.
@@ -717,8 +729,10 @@ enum Looked {
 
 enum Outcome {
     Decided(Verdict),
-    /// Try a shorter step.
+    /// Try another step.
     Again(f64),
+    /// Try a shorter step: the tube of this one does not close.
+    TooLong(f64),
     /// A function is in the way.
     Blocked(Obstacle),
 }

@@ -42,7 +42,7 @@ fn a_great_offset_hides_no_event() {
 fn what_comes_to_rest_is_proved() {
     let examples = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples"));
     for name in ["helicopter.salt", "helicopter_approach.salt"] {
-        let model = Loader::default().file(&examples.join(name)).expect("a model without errors");
+        let model = Loader::default().file(examples.join(name)).expect("a model without errors");
         for tolerance in [1e-4, 1e-8, 1e-11] {
             let run = certified(&model, tolerance);
             assert_eq!(run.ending.status, Status::Finished, "{name} {tolerance}: {:?}", run.ending);
