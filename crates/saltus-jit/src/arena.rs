@@ -24,30 +24,24 @@ impl Home {
     }
 }
 
-/// Bytes of a line of the cache.
-const LINE: usize = 64;
+/// A line of the cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+struct Line([f64; 8]);
 
-/// The numbers of an instance. They begin with a line of the cache, so that no four numbers at a place
-/// that is a multiple of four lie across two lines.
-#[derive(Debug)]
-pub(crate) struct Numbers {
-    room: Vec<f64>,
-    first: usize,
-}
+/// The numbers of an instance, and zeros up to whole lines of the cache. They begin with a line, so that
+/// no four numbers at a place that is a multiple of four lie across two.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers(Vec<Line>);
 
 impl Numbers {
     pub fn new(numbers: &[f64]) -> Numbers {
-        let mut room = vec![0.0; numbers.len() + LINE / size_of::<f64>()];
-        let first = room.as_ptr().align_offset(LINE).min(LINE / size_of::<f64>());
-        room.truncate(first + numbers.len());
-        room[first..].copy_from_slice(numbers);
-        Numbers { room, first }
-    }
-}
-
-impl Clone for Numbers {
-    fn clone(&self) -> Numbers {
-        Numbers::new(self)
+        let line = |some: &[f64]| {
+            let mut line = Line::default();
+            line.0[..some.len()].copy_from_slice(some);
+            line
+        };
+        Numbers(numbers.chunks(8).map(line).collect())
     }
 }
 
@@ -56,14 +50,16 @@ impl Deref for Numbers {
 
     #[inline]
     fn deref(&self) -> &[f64] {
-        &self.room[self.first..]
+        // SAFETY: a line is eight numbers and nothing else, so that lines side by side are an array.
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().cast(), 8 * self.0.len()) }
     }
 }
 
 impl DerefMut for Numbers {
     #[inline]
     fn deref_mut(&mut self) -> &mut [f64] {
-        &mut self.room[self.first..]
+        // SAFETY: as for reading; they are borrowed for as long as the result.
+        unsafe { std::slice::from_raw_parts_mut(self.0.as_mut_ptr().cast(), 8 * self.0.len()) }
     }
 }
 
@@ -183,8 +179,10 @@ mod tests {
         for count in [0, 1, 7, 1000] {
             let numbers: Vec<f64> = (0..count).map(f64::from).collect();
             let copy = Numbers::new(&numbers).clone();
-            assert_eq!(copy[..], numbers[..]);
-            assert!(copy.as_ptr().addr().is_multiple_of(LINE));
+            let (first, rest) = copy.split_at(numbers.len());
+            assert_eq!(first, numbers);
+            assert!(rest.len() < 8 && rest.iter().all(|&x| x == 0.0));
+            assert!(copy.as_ptr().addr().is_multiple_of(64));
         }
     }
 }

@@ -55,27 +55,22 @@ pub fn shift(c: &mut [f64], a: f64) {
 }
 
 /// The sum of the magnitudes of some coefficients: four sums side by side, since each waits for its
-/// last addition. Most rows are short, so that few turns of loops are taken.
+/// last addition.
 #[inline]
 pub fn magnitude(c: &[f64]) -> f64 {
+    let (fours, rest) = c.as_chunks::<4>();
     let mut sums = [0.0; 4];
-    let mut add = |four: &[f64]| sums.iter_mut().zip(four).for_each(|(sum, x)| *sum += x.abs());
-    let (eights, mut rest) = c.as_chunks::<8>();
-    for eight in eights {
-        add(&eight[..4]);
-        add(&eight[4..]);
-    }
-    if let Some((four, others)) = rest.split_first_chunk::<4>() {
-        add(four);
-        rest = others;
+    for four in fours {
+        sums.iter_mut().zip(four).for_each(|(sum, x)| *sum += x.abs());
     }
     let [a, b, c, d] = sums;
-    let mut sum = (a + c) + (b + d);
-    if let Some((two, others)) = rest.split_first_chunk::<2>() {
-        sum += two[0].abs() + two[1].abs();
-        rest = others;
+    let sum = (a + c) + (b + d);
+    match rest {
+        [x, y, z] => (sum + x.abs()) + (y.abs() + z.abs()),
+        [x, y] => sum + (x.abs() + y.abs()),
+        [x] => sum + x.abs(),
+        _ => sum,
     }
-    rest.first().map_or(sum, |last| sum + last.abs())
 }
 
 /// Replaces p(s) by p(a s).
