@@ -137,10 +137,10 @@ impl Runner<'_> {
     /// The signs that the atoms must keep on the step.
     fn watch_atoms(&mut self, watches: &mut Vec<Watch>, length: f64) {
         watches.clear();
+        let may_be_idle = self.combination().has_idle_kinks;
         for p in 0..self.signs.len() {
             let watch = match self.steady_watch(p) {
-                _ if self.combination().shown_alone[p] => Watch::NONE,
-                _ if self.combination().has_cuts && self.does_not_matter(p, length) => Watch::NONE,
+                _ if may_be_idle && self.does_not_matter(p, length) => Watch::NONE,
                 Some(watch) => watch,
                 None => self.watch_from_zero(p),
             };
@@ -148,21 +148,26 @@ impl Runner<'_> {
         }
     }
 
-    /// True if an atom is but the cut of functions that have none on the step.
+    /// True if an atom is but the kink of what is shown, or the cut of functions that have none on the
+    /// step.
     fn does_not_matter(&mut self, p: usize, length: f64) -> bool {
-        let watchers = self.combination().watchers[p].len();
-        watchers > 0
-            && (0..watchers).all(|k| {
-                let combination = self.combination();
-                let combination::Watch::Edge(b, i) = combination.watches[combination.watchers[p][k] as usize]
-                else {
-                    return false;
-                };
-                let edge = &self.code.blocks[b as usize].edges[i as usize];
-                edge.unless_positive.is_some_and(|atom| {
-                    self.stays_positive(self.combination().position[atom.index()] as usize, length)
-                })
-            })
+        let combination = self.combination();
+        let watchers = combination.watchers[p].len();
+        combination.shown_alone[p]
+            || watchers > 0
+                && (0..watchers).all(|k| self.cut(p, k).is_some_and(|x| self.stays_positive(x, length)))
+    }
+
+    /// The atom that must not be positive for what watches an atom, if that is the edge of a function.
+    fn cut(&self, p: usize, k: usize) -> Option<usize> {
+        let combination = self.combination();
+        match combination.watches[combination.watchers[p][k] as usize] {
+            combination::Watch::Edge(b, i) => {
+                let atom = self.code.blocks[b as usize].edges[i as usize].unless_positive?;
+                Some(combination.position[atom.index()] as usize)
+            }
+            _ => None,
+        }
     }
 
     /// True if the sizes of its coefficients show that an atom stays well above zero.

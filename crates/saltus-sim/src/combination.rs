@@ -99,10 +99,11 @@ pub(crate) struct Combination {
     pub has_edges: bool,
     /// The same, or some function has a kink.
     pub has_edges_or_kinks: bool,
-    /// Some function has an edge only where another atom is not positive.
-    pub has_cuts: bool,
     /// Which active atoms are but kinks of what is shown.
     pub shown_alone: Vec<bool>,
+    /// There is such an atom, or the edge of a function that is there only where another atom is not
+    /// positive.
+    pub has_idle_kinks: bool,
     /// Slots whose change disturbs the flow or a guard polynomial.
     pub reads: Vec<bool>,
     /// Guards that are not part of the plan, and what composes those that matter.
@@ -280,7 +281,7 @@ fn assemble(
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
         shown_alone: Vec::new(),
-        has_cuts: edges().any(|e| e.unless_positive.is_some()),
+        has_idle_kinks: edges().any(|e| e.unless_positive.is_some()),
         has_edges_or_kinks: edges().next().is_some(),
         has_edges: edges().any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),
@@ -307,6 +308,7 @@ fn assemble(
     debug_assert!(combination.clearing.units() == 0 || combination.atoms.len() <= FEW);
     combination.grow_tree(system, code, walk);
     combination.shown_alone = kinks::shown_alone(&combination, code);
+    combination.has_idle_kinks |= combination.shown_alone.contains(&true);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
 }
