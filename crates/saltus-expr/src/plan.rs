@@ -103,12 +103,21 @@ impl FlowPlan {
         })
     }
 
-    /// True for each slot that is a polynomial in states and time. On a step its truncation is no
-    /// worse than that of the states it is made of.
+    /// True for each slot that is a polynomial in states and time.
     pub fn polynomials(&self) -> Vec<bool> {
+        self.kinds().into_iter().map(|kind| kind != Kind::Other).collect()
+    }
+
+    /// Which slots are polynomials of states and time in which moving numbers are multiplied: their series
+    /// may need more terms than those of the states.
+    pub fn products(&self) -> Vec<bool> {
+        self.kinds().into_iter().map(|kind| kind == Kind::Polynomial).collect()
+    }
+
+    fn kinds(&self) -> Vec<Kind> {
         let mut kinds = vec![Kind::Constant; self.slots];
-        kinds[self.time_slot as usize] = Kind::Polynomial;
-        self.states.iter().for_each(|&(state, _)| kinds[state as usize] = Kind::Polynomial);
+        kinds[self.time_slot as usize] = Kind::Linear;
+        self.states.iter().for_each(|&(state, _)| kinds[state as usize] = Kind::Linear);
         let mut registers = Vec::new();
         for block in &self.blocks {
             let program = &block.program;
@@ -122,7 +131,7 @@ impl FlowPlan {
                 kinds[slot as usize] = registers[register.index()];
             }
         }
-        kinds.into_iter().map(|kind| kind != Kind::Other).collect()
+        kinds
     }
 
     /// Checks that every slot exists and has one source that comes before its readers.
@@ -171,6 +180,7 @@ impl FlowPlan {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Constant,
+    Linear,
     Polynomial,
     Other,
 }
@@ -185,7 +195,17 @@ impl Kind {
             Op::Select(c, ..) => of(c) == Kind::Constant,
             _ => false,
         };
-        if keeps || greatest == Kind::Constant { greatest } else { Kind::Other }
+        let is_product = match op {
+            Op::Binary(Binary::Mul, a, b) => of(a).min(of(b)) > Kind::Constant,
+            Op::Powi(a, n) => n > 1 && of(a) > Kind::Constant,
+            _ => false,
+        };
+        match greatest {
+            Kind::Constant => Kind::Constant,
+            _ if !keeps => Kind::Other,
+            Kind::Linear if is_product => Kind::Polynomial,
+            kind => kind,
+        }
     }
 }
 

@@ -99,6 +99,9 @@ pub(crate) struct Combination {
     pub has_edges: bool,
     /// The same, or some function has a kink.
     pub has_edges_or_kinks: bool,
+    /// Which active atoms are products whose series do not end, and may need more terms than those of the
+    /// states.
+    pub endless_products: Vec<bool>,
     /// Which active atoms are but kinks of what is shown.
     pub shown_alone: Vec<bool>,
     /// There is such an atom, or the edge of a function that is there only where another atom is not
@@ -280,6 +283,7 @@ fn assemble(
             .iter()
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
+        endless_products: Vec::new(),
         shown_alone: Vec::new(),
         has_idle_kinks: edges().any(|e| e.unless_positive.is_some()),
         has_edges_or_kinks: edges().next().is_some(),
@@ -304,6 +308,10 @@ fn assemble(
     };
     combination.collect(code);
     combination.bound_degrees(code, order);
+    let products = whole.products();
+    let is_endless = |p: usize| combination.atom_degree(p).bound().is_none_or(|d| d > order);
+    let is_product = |(p, &slot): (usize, &u32)| products[slot as usize] && is_endless(p);
+    combination.endless_products = combination.atom_slots.iter().enumerate().map(is_product).collect();
     combination.clearing = Clearing::new(&combination.plan, late_block, &combination.atom_slots);
     debug_assert!(combination.clearing.units() == 0 || combination.atoms.len() <= FEW);
     combination.grow_tree(system, code, walk);

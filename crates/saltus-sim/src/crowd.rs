@@ -6,7 +6,7 @@
 //! tell.
 
 use crate::explain;
-use crate::guards::sign_of;
+use crate::guards::{BEYOND, sign_of};
 use crate::outlook::Span;
 use crate::report::Ending;
 use crate::runner::Runner;
@@ -66,7 +66,10 @@ impl Runner<'_> {
         }
         earliest.resize(signs.len(), 0.0);
         for &p in &combination.eager {
-            let weights = combination.jets.weights(combination.atom_slots[p as usize]);
+            let mut weights = combination.jets.weights(combination.atom_slots[p as usize]);
+            if combination.endless_products[p as usize] {
+                weights[3] += BEYOND * combination.atom_rows[p as usize].last_two(combination.jets.arena());
+            }
             earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }
         Ok(length)

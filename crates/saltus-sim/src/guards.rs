@@ -22,6 +22,9 @@ const SHORTEST_SHARE: f64 = 1.0 / 64.0;
 /// The share of its value that an atom far from zero loses at most on a step.
 const FAR: f64 = 0.875;
 
+/// The terms of a product beyond the order are taken to be at most so many times its last two.
+pub(crate) const BEYOND: f64 = 4.0;
+
 /// How near an atom comes to zero on a step, by the sizes of its coefficients alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reach {
@@ -105,7 +108,7 @@ impl Runner<'_> {
                 self.combinations.get_mut(self.current).compose_atoms(next, self.order);
             }
             let first = self.segment.roots.len();
-            self.guard_roots(p, ratio);
+            end = end.min(self.guard_roots(p, ratio));
             if many {
                 let zeros = self.segment.roots[first..].iter().map(|r| r.hi).filter(|&hi| hi > 0.0);
                 end = zeros.map(|zero| self.combination().behind(zero)).fold(end, f64::min);
@@ -113,7 +116,7 @@ impl Runner<'_> {
         }
         candidates.clear();
         self.buffers.candidates = candidates;
-        self.stair_roots(ratio);
+        let end = end.min(self.stair_roots(ratio));
         self.end_at(end);
         self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
         self.settle_all_signs();
@@ -218,10 +221,11 @@ impl Runner<'_> {
         self.given.length > 0 || self.combination().is_composed(p)
     }
 
-    /// Isolates the zeros of a guard on the step.
-    fn guard_roots(&mut self, p: usize, ratio: f64) {
+    /// Isolates the zeros of a guard on the step; returns how far they may be trusted.
+    fn guard_roots(&mut self, p: usize, ratio: f64) -> f64 {
         self.load_row(p, ratio);
         let length = self.row_length(p);
+        let trusted = self.trusted_until(p);
         let (value, sign) = (self.row[0], self.signs[p]);
         let steady = sign.now != 0 && sign.now == sign_of(value);
         if !(steady && excludes_zero(&self.row[..length])) {
@@ -229,6 +233,20 @@ impl Runner<'_> {
             self.segment.is_near_edge |= may_continue;
             self.atom_roots(p, length, steady);
         }
+        trusted
+    }
+
+    /// How far the polynomial of an atom in `row` is as accurate as is asked for: that of a product of
+    /// states needs more terms than theirs.
+    fn trusted_until(&self, p: usize) -> f64 {
+        if self.given.length > 0 || !self.combination().endless_products[p] {
+            return f64::INFINITY;
+        }
+        let mut bound = self.bound;
+        let [slope, bend, before, last] = [1, 2, self.order - 1, self.order].map(|k| self.row[k]);
+        bound.quantity([slope, bend], [before, last], self.tolerance);
+        let ratio = bound.ratio();
+        if ratio.is_nan() { f64::INFINITY } else { ratio }
     }
 
     /// The step has begun: signs are those just after its start.
@@ -337,18 +355,20 @@ impl Runner<'_> {
         if zero >= now && zero.is_finite() { zero } else { f64::NAN }
     }
 
-    /// Where stairs leave their cells.
-    pub fn stair_roots(&mut self, ratio: f64) {
+    /// Where stairs leave their cells; returns how far that may be trusted.
+    pub fn stair_roots(&mut self, ratio: f64) -> f64 {
+        let mut trusted = f64::INFINITY;
         for k in 0..self.combination().switches.len() {
             let s = self.combination().switches[k];
-            self.roots_of_stair(s, ratio);
+            trusted = trusted.min(self.roots_of_stair(s, ratio));
         }
+        trusted
     }
 
     /// Where a stair leaves its cell: upwards at the upper edge, downwards below the lower one.
-    fn roots_of_stair(&mut self, s: u32, ratio: f64) {
+    fn roots_of_stair(&mut self, s: u32, ratio: f64) -> f64 {
         let switch = &self.code.switches[s as usize];
-        let SwitchKind::Stair(atom, grid) = &switch.kind else { return };
+        let SwitchKind::Stair(atom, grid) = &switch.kind else { return f64::INFINITY };
         let index = self.env[switch.slot.index()];
         let p = self.combination().position[atom.index()] as usize;
         let edges = [(grid.lower(index), index - 1.0, -1), (grid.upper(index), index + 1.0, 1)];
@@ -386,6 +406,8 @@ impl Runner<'_> {
             }
             self.buffers.roots = found;
         }
+        self.load_row(p, ratio);
+        self.trusted_until(p)
     }
 }
 
@@ -427,7 +449,10 @@ impl Combination {
     /// on a step with these powers; the coefficients are in the memory of the jets.
     #[inline(always)]
     fn reach(&self, arena: &[f64], p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
-        let [value, slope, rest] = self.atom_rows[p].spread(arena);
+        let [value, slope, mut rest] = self.atom_rows[p].spread(arena);
+        if self.endless_products[p] {
+            rest += BEYOND * self.atom_rows[p].last_two(arena);
+        }
         let sign = f64::from(signs.now);
         // Not positive if the value contradicts the sign.
         let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);

@@ -221,6 +221,13 @@ impl RowInMemory {
         [value, slope, rest]
     }
 
+    /// The sum of the magnitudes of the last two coefficients.
+    #[inline(always)]
+    pub fn last_two(&self, arena: &[f64]) -> f64 {
+        let last = self.range.end - 1;
+        arena[last].abs() + arena[last.saturating_sub(self.stride)].abs()
+    }
+
     /// The first coefficients, and the sum of the magnitudes of the others.
     #[inline(always)]
     fn first_and_rest<const N: usize>(&self, arena: &[f64]) -> ([f64; N], f64) {
