@@ -87,7 +87,8 @@ impl Runner<'_> {
         let verdict = prover.certify(request, &watches);
         self.proofs.watches = watches;
         // Time must advance by something that a number can tell.
-        let least = (2.0 * self.proofs.unproved).max(4.0 * f64::EPSILON * self.stamp.t.abs()).min(length);
+        let tick = 4.0 * f64::EPSILON * self.stamp.t.abs().max(length);
+        let least = (2.0 * self.proofs.unproved).max(tick).min(length);
         let (length, verdict) = match verdict {
             Verdict::Proved { h } if h >= least => (h, verdict),
             Verdict::Possible { t_clear, hc, .. } if t_clear < hc && hc >= least => {

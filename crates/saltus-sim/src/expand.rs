@@ -12,6 +12,9 @@ use saltus_solve::taylor::first_scale;
 const GREATEST_RATIO: f64 = 32.0;
 /// Smaller scales tried before a flow without finite coefficients counts as not expandable.
 const SHRINKINGS: u32 = 2;
+/// Steps of so many roundings of time, one after another, get nowhere: they are lost in the rounding of
+/// states.
+const CREEPING: (f64, u32) = (32.0, 256);
 /// Changes of scale before the flow is given up.
 const RESCALINGS: u32 = 60;
 
@@ -82,6 +85,9 @@ impl Runner<'_> {
             longest
         };
         match self.choose_length(longest)? {
+            Some(length) if self.is_creeping(length, remaining) => {
+                return self.meet_edge_or(|runner| runner.stuck(length));
+            }
             Some(_) if self.combination().has_edges && self.rests_at_edge(remaining) => {
                 let length = self.stand_still(remaining);
                 self.begin_segment(length, length);
@@ -192,6 +198,15 @@ impl Runner<'_> {
             return Ok(Some(length));
         }
         Err(self.left_domain())
+    }
+
+    /// True if the tolerance has asked for steps that are hardly longer than the rounding of time for a
+    /// while, as next to a pole that a state cannot reach because of its own rounding.
+    fn is_creeping(&mut self, length: f64, remaining: f64) -> bool {
+        let (roundings, steps) = CREEPING;
+        let is_short = length <= roundings * f64::EPSILON * self.stamp.t.abs() && length < remaining;
+        self.short_steps = if is_short { self.short_steps + 1 } else { 0 };
+        self.short_steps > steps
     }
 
     /// The longest step in units of the scale; NaN if a coefficient is not finite.

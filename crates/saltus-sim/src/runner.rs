@@ -123,6 +123,8 @@ pub(crate) struct Runner<'s> {
     pub last_event_time: f64,
     /// Instants with events since time advanced last.
     pub standstill: u32,
+    /// Steps one after another that are hardly longer than the rounding of time.
+    pub short_steps: u32,
     pub events: Vec<Event>,
     pub changes: Vec<Change>,
     pub notes: Vec<Note>,
@@ -277,6 +279,7 @@ impl<'s> Runner<'s> {
             zeno: ZenoWatch::default(),
             last_event_time: f64::NAN,
             standstill: 0,
+            short_steps: 0,
             events: Vec::with_capacity(EVENTS),
             changes: Vec::with_capacity(EVENTS),
             notes: Vec::new(),

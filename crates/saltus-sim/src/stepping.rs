@@ -314,8 +314,9 @@ impl Runner<'_> {
 
     /// The guards on the prediction first, then the step.
     fn step_by_prediction(&mut self, stepper: &mut Stepper, remaining: f64) -> Result<(), Halt> {
-        let shortest = self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs());
         let mut h = self.proposed(stepper, remaining);
+        let shortest =
+            self.options.min_step.unwrap_or(0.0).max(4.0 * f64::EPSILON * self.stamp.t.abs().max(h));
         for _ in 0..ATTEMPTS {
             let (share, quiet) = match self.look_ahead(stepper, h) {
                 Ahead::Reached => return Ok(()),

@@ -195,3 +195,20 @@ fn a_tank_that_has_run_empty_rests() {
         });
     }
 }
+
+#[test]
+fn stairs_that_begin_at_an_edge_are_left_at_once_by_all_solvers() {
+    // y' = s(x) for x' = slope from x = 0 until 3.
+    let cases =
+        [("ceil(x)", 1, 6.0), ("floor(x)", -1, -6.0), ("mod(x, 2)", -3, 19.0 / 6.0), ("floor(x)", 1, 3.0)];
+    for (stair, slope, expected) in cases {
+        let text =
+            format!("model Stair {{ state y = 0, x = 0\nx' = {slope}\ny' = {stair}\nrun {{ until 3 }} }}");
+        let model = Loader::default().text("stair.salt", &text).expect("a model without errors");
+        for solver in [Solver::Taylor, Solver::Adams, Solver::RungeKutta] {
+            let run = model.run(Options { solver, ..model.options().expect("options") }).expect("a run");
+            let y = run.values[1];
+            assert!((y - expected).abs() < 1e-5, "{stair} by {solver}: {y}, not {expected}");
+        }
+    }
+}

@@ -141,3 +141,23 @@ fn a_table_exists_on_its_last_point_and_matters_only_in_force() {
     assert!(late.ending.reason.contains("2.5 is outside the table"), "{:?}", late.ending);
     assert_eq!((never.ending.status, never.stats.outside_domain_evals), (Status::Finished, 0));
 }
+
+#[test]
+fn a_pole_in_a_guard_ends_the_run_although_rounding_keeps_the_state_from_it() {
+    let tangent = ("x' = -1", 2.0, "tan(x) > 0.1", 2.0 - FRAC_PI_2);
+    let quotient = ("x' = -x", 1.0, "1 / (x - 0.5) < 0.3", 2f64.ln());
+    for (flow, start, guard, pole) in [tangent, quotient] {
+        let text = format!(
+            "model Pole {{ memory n = 0\nstate x = {start:?}\n{flow}\nwhen {guard} {{ n := n + 1 }}\nrun {{ until 3; max_steps 5000 }} }}"
+        );
+        let model = Loader::default().text("pole.salt", &text).expect("a model without errors");
+        for events in [EventMethod::Extrapolation, EventMethod::Certified] {
+            let mut options = model.options().expect("options");
+            options.events = Some(events);
+            let run = model.run(options).expect("a run");
+            assert_eq!(run.ending.status, Status::LeftDomain, "{guard} {events}: {:?}", run.ending);
+            assert!((run.ending.stamp.t - pole).abs() < 1e-8, "{guard} {events}: {}", run.ending.stamp.t);
+            assert_eq!((run.stats.outside_domain_evals, run.events.len()), (0, 0), "{guard} {events}");
+        }
+    }
+}

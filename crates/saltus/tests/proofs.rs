@@ -53,3 +53,36 @@ fn what_comes_to_rest_is_proved() {
         }
     }
 }
+
+#[test]
+fn a_guard_that_tells_nothing_does_not_stop_the_flow() {
+    // The guard is zero all the time, or so small that its sign is lost.
+    let circle = "model Circle {
+        memory n = 0
+        state x = 0, v = 0.5
+        x' = v
+        v' = -x
+        when x^2 + v^2 >= 0.25 { n := n + 1 }
+        run { until 7.3 }
+    }";
+    let tiny = "model Tiny {
+        memory n = 0
+        state x = 1
+        x' = -x
+        when 1e-200 * (x - 0.5) <= 0 { n := n + 1 }
+        run { until 3 }
+    }";
+    for (text, expected) in [(circle, 0.5 * 7.3_f64.sin()), (tiny, (-3.0_f64).exp())] {
+        let model = Loader::default().text("model.salt", text).expect("a model without errors");
+        let run = certified(&model, 1e-8);
+        assert_eq!(run.ending.status, Status::Finished, "{:?}", run.ending);
+        // Behind time and a memory.
+        assert!((run.values[2] - expected).abs() < 1e-6, "{}: {}", model.system().name, run.values[2]);
+        assert!(run.certificate.is_some_and(|certificate| certificate.unproved_steps > 0));
+        assert!(
+            run.events
+                .first()
+                .is_some_and(|event| text == circle || (event.stamp.t - 2f64.ln()).abs() < 1e-8)
+        );
+    }
+}
