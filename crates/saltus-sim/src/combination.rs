@@ -308,10 +308,7 @@ fn assemble(
     };
     combination.collect(code);
     combination.bound_degrees(code, order);
-    let products = whole.products();
-    let is_endless = |p: usize| combination.atom_degree(p).bound().is_none_or(|d| d > order);
-    let is_product = |(p, &slot): (usize, &u32)| products[slot as usize] && is_endless(p);
-    combination.endless_products = combination.atom_slots.iter().enumerate().map(is_product).collect();
+    combination.find_endless_products(code, &whole.products(), order);
     combination.clearing = Clearing::new(&combination.plan, late_block, &combination.atom_slots);
     debug_assert!(combination.clearing.units() == 0 || combination.atoms.len() <= FEW);
     combination.grow_tree(system, code, walk);
@@ -552,6 +549,21 @@ impl Combination {
         self.is_cut_off = degrees.iter().copied().any(is_above);
         let is_known = degrees.iter().all(|d| d.bound().is_some());
         self.is_exact = is_known && !self.is_cut_off && self.degree < order;
+    }
+
+    /// Finds the products whose series do not end, but those at poles alone: before them the series of
+    /// the function with the pole bounds the step.
+    fn find_endless_products(&mut self, code: &Code, products: &[bool], order: usize) {
+        let is_pole = |&w: &u32| match self.watches[w as usize] {
+            Watch::Edge(b, i) => !code.blocks[b as usize].edges[i as usize].kind.may_continue(),
+            _ => false,
+        };
+        let is_endless = |p: usize| {
+            products[self.atom_slots[p] as usize]
+                && self.atom_degree(p).bound().is_none_or(|d| d > order)
+                && (self.watchers[p].is_empty() || !self.watchers[p].iter().all(is_pole))
+        };
+        self.endless_products = (0..self.atoms.len()).map(is_endless).collect();
     }
 
     /// The function of the bank that an active atom is, if it is one of a crowd.

@@ -12,9 +12,10 @@ use saltus_solve::taylor::first_scale;
 const GREATEST_RATIO: f64 = 32.0;
 /// Smaller scales tried before a flow without finite coefficients counts as not expandable.
 const SHRINKINGS: u32 = 2;
-/// Steps of so many roundings of time, one after another, get nowhere: they are lost in the rounding of
-/// states.
-const CREEPING: (f64, u32) = (32.0, 256);
+/// Steps this short, as a share of the time, so many one after another, get nowhere: as next to a pole
+/// that a state cannot reach because of its own rounding.
+const SHORT: f64 = 32.0 * f64::EPSILON;
+const CREEPING: u32 = 256;
 /// Changes of scale before the flow is given up.
 const RESCALINGS: u32 = 60;
 
@@ -85,7 +86,7 @@ impl Runner<'_> {
             longest
         };
         match self.choose_length(longest)? {
-            Some(length) if self.is_creeping(length, remaining) => {
+            Some(length) if self.short_steps > CREEPING => {
                 return self.meet_edge_or(|runner| runner.stuck(length));
             }
             Some(_) if self.combination().has_edges && self.rests_at_edge(remaining) => {
@@ -192,21 +193,14 @@ impl Runner<'_> {
                 self.jets_fresh = false;
                 continue;
             }
-            if self.stamp.t + length == self.stamp.t && length < remaining {
-                return Ok(None);
+            if length <= SHORT * self.stamp.t.abs() && length < remaining {
+                self.short_steps += 1;
+                return Ok((self.stamp.t + length > self.stamp.t).then_some(length));
             }
+            self.short_steps = 0;
             return Ok(Some(length));
         }
         Err(self.left_domain())
-    }
-
-    /// True if the tolerance has asked for steps that are hardly longer than the rounding of time for a
-    /// while, as next to a pole that a state cannot reach because of its own rounding.
-    fn is_creeping(&mut self, length: f64, remaining: f64) -> bool {
-        let (roundings, steps) = CREEPING;
-        let is_short = length <= roundings * f64::EPSILON * self.stamp.t.abs() && length < remaining;
-        self.short_steps = if is_short { self.short_steps + 1 } else { 0 };
-        self.short_steps > steps
     }
 
     /// The longest step in units of the scale; NaN if a coefficient is not finite.
