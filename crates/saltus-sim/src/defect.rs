@@ -10,44 +10,76 @@ use saltus_num::roots::{Root, Sign};
 
 /// Places on a step at which slopes are compared, and how finely the first one is told where they part.
 const PLACES: u32 = 4;
+/// A step that is right may be off by so many tolerances at its end: slopes are off by more than states.
+const FAR_OFF: f64 = 256.0;
 /// An argument that is negative by no more than so many rounding errors of its series is zero.
 const DIP_ROUNDING: f64 = 64.0;
 
 impl Runner<'_> {
     /// Shortens a step until its polynomials agree with the equations at its end, within the tolerance.
     pub fn shorten_by_defect(&mut self, mut length: f64) -> f64 {
-        while self.stamp.t + length > self.stamp.t && !self.agrees_at(length) {
+        while self.stamp.t + length > self.stamp.t {
+            self.begin_segment(length, length);
+            self.borrow_states(length / self.scale);
+            if self.exists_at_place(1.0) && self.agrees_at(1.0, 1.0) {
+                break;
+            }
             length *= 0.5;
             self.stats.rejected += 1;
         }
         length
     }
 
-    /// True if derivatives and guards that are evaluated at the end of a step are those of their polynomials.
-    fn agrees_at(&mut self, length: f64) -> bool {
-        let ratio = length / self.scale;
-        self.begin_segment(length, length);
-        self.borrow_states(ratio);
-        if !self.exists_at_place(1.0) {
-            return false;
+    /// Ends a step before its polynomials are far from the equations, if something happens on it where
+    /// that happens. The last coefficients do not tell where those in force are zero by chance, as in the
+    /// series of x' = 1 - x^3 from 0, or lost, as in that of tanh(100 x) from 1. True if it ends sooner.
+    pub fn end_before_defect(&mut self) -> bool {
+        let first = self.segment.roots.iter().map(|root| root.lo).find(|&lo| self.advances(lo));
+        let mut end = first.unwrap_or(self.segment.end);
+        let mut is_shorter = false;
+        while self.advances(end) && self.exists_at_place(end) && !self.agrees_at(end, FAR_OFF) {
+            end *= 0.5;
+            is_shorter = true;
         }
+        if is_shorter && self.advances(end) {
+            self.end_at(end);
+            self.stats.rejected += 1;
+        }
+        is_shorter
+    }
+
+    /// True if derivatives and guards that are evaluated at a place on the step are those of their
+    /// polynomials, within so many tolerances.
+    fn agrees_at(&mut self, s: f64, tolerances: f64) -> bool {
         self.combinations.get_mut(self.current).complete();
         self.aside(|runner| {
-            runner.stand_at(1.0);
+            runner.stand_at(s);
             runner.evaluate_plan();
-            let Runner { combinations, env, scratch, row, tolerance, order, .. } = runner;
+            let slopes_agree = runner.slopes_agree(s, tolerances);
+            let Runner { combinations, env, row, tolerance, order, segment, .. } = runner;
             let combination = combinations.get(runner.current);
-            combination.evaluate_crowd(env, scratch);
-            let row = &mut row[..*order + 1];
-            let mut agrees = |slot: u32, unit: f64| {
+            let (row, at) = (&mut row[..*order + 1], s * segment.ratio);
+            let mut agrees = |slot: u32| {
                 combination.jets.row(slot, row);
-                let size = row[0].abs() + (ratio * row[1]).abs();
-                let off = (env[slot as usize] - polynomial::evaluate(row, ratio)).abs();
-                off * unit <= tolerance.of(size * unit)
+                let size = row[0].abs() + (at * row[1]).abs();
+                (env[slot as usize] - polynomial::evaluate(row, at)).abs() <= tolerances * tolerance.of(size)
             };
-            let guards = combination.eager.iter().map(|&p| combination.atom_slots[p as usize]);
-            combination.plan.states.iter().all(|&(_, rate)| agrees(rate, length))
-                && guards.into_iter().all(|guard| agrees(guard, 1.0))
+            slopes_agree && combination.eager.iter().all(|&p| agrees(combination.atom_slots[p as usize]))
+        })
+    }
+
+    /// True if the slopes of the polynomial at a place where the flow was evaluated are those of the flow,
+    /// within so many tolerances on the way to there.
+    fn slopes_agree(&self, s: f64, tolerances: f64) -> bool {
+        let (combination, segment) = (self.combinations.get(self.current), &self.segment);
+        let (rows, at) = (coefficients(segment, combination), s * segment.ratio);
+        let slope = |i: usize| {
+            let terms = (1..segment.orders).rev().map(|k| (k as f64, rows[k * segment.stride + i]));
+            terms.fold(0.0, |sum, (k, c)| sum * at + k * c)
+        };
+        combination.plan.states.iter().enumerate().all(|(i, &(x, rate))| {
+            let off = (segment.h * self.env[rate as usize] - segment.ratio * slope(i)).abs();
+            s * off <= tolerances * self.tolerance.of(self.env[x as usize])
         })
     }
 
@@ -151,17 +183,7 @@ impl Runner<'_> {
         self.aside(|runner| {
             runner.stand_at(s);
             runner.evaluate_plan();
-            let combination = runner.combinations.get(runner.current);
-            let segment = &runner.segment;
-            let (rows, at) = (coefficients(segment, combination), s * segment.ratio);
-            let slope = |i: usize| {
-                let terms = (1..segment.orders).rev().map(|k| (k as f64, rows[k * segment.stride + i]));
-                terms.fold(0.0, |sum, (k, c)| sum * at + k * c)
-            };
-            combination.plan.states.iter().enumerate().all(|(i, &(x, rate))| {
-                let off = (segment.h * runner.env[rate as usize] - segment.ratio * slope(i)).abs();
-                s * off <= runner.tolerance.of(runner.env[x as usize])
-            })
+            runner.slopes_agree(s, 1.0)
         })
     }
 }

@@ -16,6 +16,8 @@ const SHRINKINGS: u32 = 2;
 /// that a state cannot reach because of its own rounding.
 const SHORT: f64 = 32.0 * f64::EPSILON;
 const CREEPING: u32 = 256;
+/// A step so many times longer than the last one is looked at more closely.
+const UNUSUAL: f64 = 2.0;
 /// Changes of scale before the flow is given up.
 const RESCALINGS: u32 = 60;
 
@@ -116,9 +118,14 @@ impl Runner<'_> {
                     Some((_, verdict)) => self.take_proved_roots(verdict, ratio),
                     None => self.find_roots(ratio),
                 }
+                let is_unusual = self.combination().may_conceal || length > UNUSUAL * self.usual_length;
+                let mut is_shorter = false;
                 if self.segment.is_near_edge {
                     self.end_where_flow_parts();
+                } else if is_unusual && !exact && proof.is_none() {
+                    is_shorter = self.end_before_defect();
                 }
+                self.usual_length = if is_shorter { 0.0 } else { length };
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }

@@ -125,6 +125,8 @@ pub(crate) struct Runner<'s> {
     pub standstill: u32,
     /// Steps one after another that are hardly longer than the rounding of time.
     pub short_steps: u32,
+    /// Length of the last step as it was chosen; 0 after one that was too long.
+    pub usual_length: f64,
     pub events: Vec<Event>,
     pub changes: Vec<Change>,
     pub notes: Vec<Note>,
@@ -280,6 +282,7 @@ impl<'s> Runner<'s> {
             last_event_time: f64::NAN,
             standstill: 0,
             short_steps: 0,
+            usual_length: 0.0,
             events: Vec::with_capacity(EVENTS),
             changes: Vec::with_capacity(EVENTS),
             notes: Vec::new(),
