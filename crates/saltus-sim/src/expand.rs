@@ -118,14 +118,13 @@ impl Runner<'_> {
                     Some((_, verdict)) => self.take_proved_roots(verdict, ratio),
                     None => self.find_roots(ratio),
                 }
-                let is_unusual = self.combination().may_conceal || length > UNUSUAL * self.usual_length;
-                let mut is_shorter = false;
                 if self.segment.is_near_edge {
                     self.end_where_flow_parts();
-                } else if is_unusual && !exact && proof.is_none() {
-                    is_shorter = self.end_before_defect();
+                } else if length > self.usual_length {
+                    self.look_at_unusual_step(length);
+                } else {
+                    self.usual_length = UNUSUAL * length;
                 }
-                self.usual_length = if is_shorter { 0.0 } else { length };
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }
@@ -153,6 +152,16 @@ impl Runner<'_> {
         self.jets_fresh = false;
         self.stats.steps += 1;
         Ok(())
+    }
+
+    /// A step is much longer than the last one, or its combination may conceal what comes.
+    #[cold]
+    fn look_at_unusual_step(&mut self, length: f64) {
+        let combination = self.combination();
+        let (is_exact, may_conceal) = (combination.is_exact, combination.may_conceal);
+        let is_sure = is_exact || self.method.is_proof();
+        let is_usual = is_sure || !self.end_before_defect() && !may_conceal;
+        self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
     }
 
     pub fn begin_segment(&mut self, unit: f64, length: f64) {

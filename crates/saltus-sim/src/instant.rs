@@ -340,6 +340,7 @@ impl Runner<'_> {
 
     pub fn enter_combination(&mut self) -> Result<(), SimError> {
         self.current = self.combinations.enter(self.system, &self.code, &self.modes)?;
+        self.usual_length = 0.0;
         self.reset_prover();
         self.stats.combinations = self.combinations.len() as u64;
         Ok(())

@@ -125,7 +125,7 @@ pub(crate) struct Runner<'s> {
     pub standstill: u32,
     /// Steps one after another that are hardly longer than the rounding of time.
     pub short_steps: u32,
-    /// Length of the last step as it was chosen; 0 after one that was too long.
+    /// A longer step is looked at more closely.
     pub usual_length: f64,
     pub events: Vec<Event>,
     pub changes: Vec<Change>,
