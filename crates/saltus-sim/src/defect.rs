@@ -30,9 +30,9 @@ impl Runner<'_> {
         length
     }
 
-    /// Ends a step before its polynomials are far from the equations, if something happens on it where
-    /// that happens. The last coefficients do not tell where those in force are zero by chance, as in the
-    /// series of x' = 1 - x^3 from 0, or lost, as in that of tanh(100 x) from 1. True if it ends sooner.
+    /// Ends a step sooner if its polynomials are far from the equations at its end, or at the first root on
+    /// it; true if they are. The last coefficients do not tell that where they are zero by chance, as in
+    /// the series of x' = 1 - x^3 from 0, or lost, as in that of tanh(100 x) from 1.
     pub fn end_before_defect(&mut self) -> bool {
         let first = self.segment.roots.iter().map(|root| root.lo).find(|&lo| self.advances(lo));
         let mut end = first.unwrap_or(self.segment.end);

@@ -406,7 +406,9 @@ impl Runner<'_> {
             }
             self.buffers.roots = found;
         }
-        self.load_row(p, ratio);
+        if self.combination().endless_products[p] {
+            self.load_row(p, ratio);
+        }
         self.trusted_until(p)
     }
 }

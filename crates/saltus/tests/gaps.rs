@@ -17,7 +17,7 @@ fn run(text: &str, tolerance: f64) -> Run {
 fn check(text: &str, variable: usize, expected: f64, accuracy: f64) {
     for tolerance in TOLERANCES {
         let found = run(text, tolerance).values[variable];
-        let allowed = (1e3 * tolerance * expected.abs().max(1.0)).max(accuracy);
+        let allowed = (20.0 * tolerance * expected.abs().max(1.0)).max(accuracy);
         assert!((found - expected).abs() < allowed, "{text} at {tolerance}: {found}, not {expected}");
     }
 }
@@ -57,10 +57,8 @@ fn flat_functions_are_not_stepped_over() {
     check(friction, 2, 12.500_082_2, 1e-6);
     let swing =
         "model Swing { state r = 1, k = 0, y = 0\nr' = -k\nk' = r\ny' = tanh(20 * r)\nrun { until 12 } }";
-    for tolerance in TOLERANCES {
-        let y = run(swing, tolerance).values[3];
-        assert!((y + 0.566_370_6).abs() < (1e3 * tolerance).max(1e-4), "{tolerance}: {y}");
-    }
+    // Saturated but for passages of no area: the times of one sign less those of the other.
+    check(swing, 3, 12.0 - 4.0 * std::f64::consts::PI, 1e-11);
 }
 
 #[test]
@@ -80,7 +78,7 @@ fn guards_with_gaps_and_flat_guards() {
     for (text, expected) in cases {
         for tolerance in TOLERANCES {
             let found: Vec<f64> = run(&text, tolerance).events.iter().map(|e| e.stamp.t).collect();
-            let is_right = |(a, b): (&f64, &f64)| (a - b).abs() < (1e3 * tolerance).max(1e-7);
+            let is_right = |(a, b): (&f64, &f64)| (a - b).abs() < (20.0 * tolerance).max(1e-11);
             assert!(
                 found.len() == expected.len() && found.iter().zip(&expected).all(is_right),
                 "{text} at {tolerance}: {found:?}, not {expected:?}"

@@ -33,8 +33,9 @@ fn check(flow: &str, rules: &str, until: f64, expected: &[f64]) {
             let run = run(flow, rules, until, tolerance, way);
             let found: Vec<f64> = run.events.iter().map(|e| e.stamp.t).collect();
             let all_there = found.len() == expected.len();
+            // Adams methods of order 8 are off by three digits at the finest tolerance: the guard is steep.
             let is_right = |(a, b): (&f64, &f64)| {
-                (a - b).abs() <= if way.0 == Solver::Adams { 1e4 } else { 100.0 } * tolerance
+                (a - b).abs() <= if way.0 == Solver::Adams { 1e4 } else { 10.0 } * tolerance
             };
             assert!(
                 all_there && found.iter().zip(expected).all(is_right),
@@ -89,8 +90,8 @@ fn stairs_and_switches_of_products_are_climbed_in_time() {
             let expected: f64 = (1..10).map(|k| (10.0 / f64::from(k)).ln() / 5.0).sum();
             // Behind time, two memories and x.
             let [y, z] = [4, 5].map(|i| run.values[i]);
-            assert!((z - 2f64.ln() / 8.0).abs() < 100.0 * tolerance, "{tolerance} {way:?}: {z}");
-            assert!((y - expected).abs() < 1000.0 * tolerance, "{tolerance} {way:?}: {y}, not {expected}");
+            assert!((z - 2f64.ln() / 8.0).abs() < 10.0 * tolerance, "{tolerance} {way:?}: {z}");
+            assert!((y - expected).abs() < 100.0 * tolerance, "{tolerance} {way:?}: {y}, not {expected}");
         }
     }
 }

@@ -67,7 +67,8 @@ impl Flow {
     }
 }
 
-/// When a step begins, how long it is, how narrowly it is followed, and the powers of its length over the scale of the coefficients.
+/// When a step begins, how long it is, how narrowly it is followed, and the powers of its length over the
+/// scale of the coefficients.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub now: f64,
@@ -295,14 +296,9 @@ impl Proof {
 
     /// Gives more weight to the states that others pull away; true if any got some.
     fn reweigh(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
-        let mut any = false;
-        for (weight, &(rate, _)) in self.weights.iter_mut().zip(&flow.rates) {
-            let pull = span.h * self.rows[rate].radii.spread / (0.5 * greatest_growth(span));
-            if pull > *weight && pull.is_finite() {
-                *weight = pull;
-                any = true;
-            }
-        }
+        let share = 0.5 * greatest_growth(span);
+        let needed = flow.rates.iter().map(|&(rate, _)| span.h * self.rows[rate].radii.spread / share);
+        let any = raise(&mut self.weights, needed);
         self.place_states(flow, profiles);
         any
     }
@@ -310,14 +306,8 @@ impl Proof {
     /// Gives more weight to the states that hardly move but for rounding; true if any got some.
     fn outweigh_rounding(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
         let share = 0.125 * self.width / exponential(span.h * self.steepness);
-        let mut any = false;
-        for (weight, rounding) in self.weights.iter_mut().zip(&self.rate_roundings) {
-            let needed = span.h * rounding / share;
-            if needed > *weight && needed.is_finite() {
-                *weight = needed;
-                any = true;
-            }
-        }
+        let needed = self.rate_roundings.iter().map(|rounding| span.h * rounding / share);
+        let any = raise(&mut self.weights, needed);
         self.place_states(flow, profiles);
         any
     }
@@ -402,6 +392,18 @@ impl Proof {
         let row = flow.tape.row_of_slot[slot as usize].index();
         Some(&self.rows[row]).filter(|bound| flow.in_core[row] && bound.cause.is_none())
     }
+}
+
+/// Raises weights to what is needed, where that is finite; true if any was too small.
+fn raise(weights: &mut [f64], needed: impl Iterator<Item = f64>) -> bool {
+    let mut any = false;
+    for (weight, needed) in weights.iter_mut().zip(needed) {
+        if needed > *weight && needed.is_finite() {
+            *weight = needed;
+            any = true;
+        }
+    }
+    any
 }
 
 /// A growth beyond this makes the step too long.
