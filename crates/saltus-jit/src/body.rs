@@ -9,7 +9,7 @@ use crate::emit::{Emitter, byte_offset, trusted, unaligned};
 use crate::fused::{Fused, TIME};
 use crate::pairing::{Two, Unit};
 use crate::rows::{self, Rows};
-use crate::split::{ANY_ORDER, Split};
+use crate::split::{ANY_ORDER, Split, WRITTEN_OUT};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use saltus_expr::Reg;
@@ -155,8 +155,10 @@ impl<'a, 'f> Body<'a, 'f> {
             self.two_now.insert(rows, value);
             return value;
         }
-        let first = self.split.firsts.iter().find(|(known, _)| k == 0 && *known == rows);
-        match self.split.arena.neighbours(rows).or(first.map(|&(_, home)| home)) {
+        let split = self.split;
+        let first = || split.firsts.iter().find(|(known, _)| *known == rows).map(|&(_, home)| home);
+        let home = if k == 0 { split.arena.neighbours(rows).or_else(first) } else { split.neighbours(rows) };
+        match home {
             Some(home) => self.load_two(home, k),
             None => self.pack(rows, k),
         }
@@ -311,7 +313,8 @@ impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
 
     fn coefficient(&mut self, row: Reg, k: usize) -> Value {
         if k != self.k {
-            return self.load(self.home(row), k);
+            let home = if k == 0 { self.home(row) } else { self.split.home(row) };
+            return self.load(home, k);
         }
         if let Some(value) = self.now[row.index()] {
             return value;
@@ -330,15 +333,15 @@ impl<'a, 'f> Rows<'a, 'f> for Body<'a, 'f> {
     }
 
     fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
-        let lane = *self.split.product_lanes.get(&(a, b))?;
+        let lane = *self.split.product_lanes.get(&(a, b)).filter(|_| self.k > WRITTEN_OUT)?;
         let place = self.split.lanes.product(lane);
-        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
+        Some(Some(self.emitter.load(self.memory, place)))
     }
 
     fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
-        let lane = *self.split.square_lanes.get(&a)?;
+        let lane = *self.split.square_lanes.get(&a).filter(|_| self.k > WRITTEN_OUT)?;
         let place = self.split.lanes.square(lane);
-        Some((self.k > 1).then(|| self.emitter.load(self.memory, place)))
+        Some(Some(self.emitter.load(self.memory, place)))
     }
 }
 
@@ -412,13 +415,15 @@ impl<'a, 'f> Rows<'a, 'f> for SideBySide<'_, 'a, 'f> {
 
     fn summed_product(&mut self, a: Reg, b: Reg) -> Option<Option<Value>> {
         let (split, a, b) = (self.body.split, self.operand(a), self.operand(b));
-        let lanes = [*split.product_lanes.get(&(a[0], b[0]))?, *split.product_lanes.get(&(a[1], b[1]))?];
-        Some((self.body.k > 1).then(|| self.results(lanes.map(|lane| split.lanes.product(lane)))))
+        let lane = |i: usize| split.product_lanes.get(&(a[i], b[i])).filter(|_| self.body.k > WRITTEN_OUT);
+        let lanes = [*lane(0)?, *lane(1)?];
+        Some(Some(self.results(lanes.map(|lane| split.lanes.product(lane)))))
     }
 
     fn summed_square(&mut self, a: Reg) -> Option<Option<Value>> {
         let (split, a) = (self.body.split, self.operand(a));
-        let lanes = [*split.square_lanes.get(&a[0])?, *split.square_lanes.get(&a[1])?];
-        Some((self.body.k > 1).then(|| self.results(lanes.map(|lane| split.lanes.square(lane)))))
+        let lane = |i: usize| split.square_lanes.get(&a[i]).filter(|_| self.body.k > WRITTEN_OUT);
+        let lanes = [*lane(0)?, *lane(1)?];
+        Some(Some(self.results(lanes.map(|lane| split.lanes.square(lane)))))
     }
 }

@@ -180,6 +180,7 @@ impl NativeJet {
                             .collect::<Vec<Body>>(),
                     )
                 };
+                assert!(split.lanes.is_empty() || split.lanes.fit(split.arena.size, order));
                 let memory = Memory::of(&split.arena, &fused, &split.duties);
                 let kernels = Kernels::detect();
                 let body = |k: usize| bodies[k.min(bodies.len()) - 1];
@@ -326,7 +327,8 @@ impl Jets for NativeJet {
                 unsafe { start(memory.as_mut_ptr()) }
                 for (k, (old_terms, body)) in (1..).zip(orders) {
                     if let Some(old_terms) = old_terms {
-                        old_terms(memory, &split.lanes, k);
+                        // SAFETY: the lanes fit the arena, as was asserted where it was made.
+                        unsafe { old_terms(memory.as_mut_ptr(), &split.lanes, k) }
                     }
                     if linear {
                         split.apply_matrices(kernels, memory, k);

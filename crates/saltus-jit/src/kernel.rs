@@ -5,7 +5,8 @@
 //! wider vectors, chosen once per process.
 //!
 //! Lanes are kept in blocks of four: a block holds coefficient after coefficient, four numbers each.
-//! Bounds are checked once per call; inside, a check per load would cost more than the arithmetic.
+//! Bounds are checked where a jet is made, not in its every order: a check per load would cost more than
+//! the arithmetic.
 
 /// Four lanes.
 type Four = [f64; 4];
@@ -73,7 +74,8 @@ fn sum(x: Option<Four>, y: Four) -> Four {
 /// `4 * span` numbers; there is one result per lane.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lanes {
-    span: usize,
+    /// Numbers of a block.
+    block: usize,
     products: ProductLanes,
     squares: SquareLanes,
     /// All of it lies before this place.
@@ -107,12 +109,17 @@ impl Lanes {
             squares.rows + squares.blocks * block,
             squares.results + 4 * squares.blocks,
         ];
-        Lanes { span, products, squares, end: ends.into_iter().fold(0, usize::max) }
+        Lanes { block, products, squares, end: ends.into_iter().fold(0, usize::max) }
     }
 
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.products.blocks + self.squares.blocks == 0
+    }
+
+    /// True if a memory of some size holds all of it, up to some order.
+    pub fn fit(&self, memory: usize, order: usize) -> bool {
+        self.end <= memory && 4 * order < self.block
     }
 
     /// The place of the sum of old terms of a product.
@@ -128,20 +135,21 @@ impl Lanes {
 
 /// Old terms of all convolutions at order k >= 2. An order `K` known beforehand takes the place of
 /// `k`: its sums are written out; 0 is none.
+///
+/// # Safety
+/// The lanes must fit the memory up to order k.
 #[inline(always)]
-fn old_terms<const K: usize>(memory: &mut [f64], lanes: &Lanes, k: usize) {
+unsafe fn old_terms<const K: usize>(memory: *mut f64, lanes: &Lanes, k: usize) {
     let k = if K > 0 { K } else { k };
-    assert!(k >= 2 && k < lanes.span && lanes.end <= memory.len());
-    let (block, memory) = (4 * lanes.span, memory.as_mut_ptr());
-    let Lanes { products, squares, .. } = lanes;
+    let Lanes { block, products, squares, .. } = *lanes;
     let (mut a, mut b) = (memory.wrapping_add(products.a), memory.wrapping_add(products.b));
     for i in 0..products.blocks {
-        // SAFETY: j and k - j are at most k < span, and a block has span times four numbers.
+        // SAFETY: j and k - j are at most k, and a block has four numbers of each order up to k.
         let term = |j: usize| unsafe { mul(load(a, j), load(b, k - j)) };
         let middle = middle(term, k - 2);
         let low = term(1);
         let edge = if k > 2 { add(low, term(k - 1)) } else { low };
-        // SAFETY: the results lie in the memory, as was checked.
+        // SAFETY: the results lie in the memory.
         unsafe { store(memory.add(products.results), i, sum(middle, edge)) };
         (a, b) = (a.wrapping_add(block), b.wrapping_add(block));
     }
@@ -203,8 +211,8 @@ unsafe fn some_rows<const N: usize>(matrix: &[f64], x: &[f64], y: &mut [f64], ro
     N
 }
 
-/// Memory of a jet, where its lanes are, order.
-pub(crate) type OldTerms = fn(&mut [f64], &Lanes, usize);
+/// Memory of a jet, where its lanes are, order. The lanes must fit the memory up to this order.
+pub(crate) type OldTerms = unsafe fn(*mut f64, &Lanes, usize);
 
 /// Orders below this one have kernels of their own.
 const OWN_ORDERS: usize = 25;
@@ -227,7 +235,8 @@ pub(crate) struct Kernels {
 
 macro_rules! baseline {
     ($k:literal) => {
-        |memory, lanes, k| old_terms::<$k>(memory, lanes, k)
+        // SAFETY: the caller promises what the kernel asks for.
+        |memory, lanes, k| unsafe { old_terms::<$k>(memory, lanes, k) }
     };
 }
 
@@ -241,8 +250,9 @@ mod wide {
     use super::{Kernels, Lanes, OWN_ORDERS, OldTerms};
 
     #[target_feature(enable = "avx2")]
-    fn old_terms<const K: usize>(memory: &mut [f64], lanes: &Lanes, k: usize) {
-        super::old_terms::<K>(memory, lanes, k);
+    unsafe fn old_terms<const K: usize>(memory: *mut f64, lanes: &Lanes, k: usize) {
+        // SAFETY: the caller promises what the kernel asks for.
+        unsafe { super::old_terms::<K>(memory, lanes, k) }
     }
 
     #[target_feature(enable = "avx2")]
@@ -252,7 +262,8 @@ mod wide {
 
     macro_rules! wide {
         ($k:literal) => {
-            // SAFETY: the kernels are handed out only where the machine has the feature.
+            // SAFETY: the caller promises what the kernel asks for; it is handed out only where the
+            // machine has the feature.
             |memory, lanes, k| unsafe { old_terms::<$k>(memory, lanes, k) }
         };
     }
@@ -300,9 +311,13 @@ mod tests {
         memory.resize(3 * size + 8 * blocks, 0.0);
         let mut other = memory.clone();
         let at = |lane: usize, k: usize| lane / 4 * 4 * span + 4 * k + lane % 4;
+        assert!(lanes.fit(memory.len(), span - 1) && !lanes.fit(memory.len(), span));
         for k in 2..span {
-            wide.old_terms(k)(&mut memory, &lanes, k);
-            BASELINE.old_terms(k)(&mut other, &lanes, k);
+            // SAFETY: the lanes fit.
+            unsafe {
+                wide.old_terms(k)(memory.as_mut_ptr(), &lanes, k);
+                BASELINE.old_terms(k)(other.as_mut_ptr(), &lanes, k);
+            }
             assert_eq!(memory, other);
             let sum = |a: usize, b: usize, lane: usize| -> f64 {
                 (1..k).map(|j| memory[a + at(lane, j)] * memory[b + at(lane, k - j)]).sum()

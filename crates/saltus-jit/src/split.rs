@@ -5,7 +5,8 @@
 //! all lanes; then the body, one straight-line function for all orders, adds the newest terms,
 //! applies the other rules and stores the new coefficients into rows and lanes. Rows of bounded
 //! degree behave differently at low orders, so these have bodies of their own, and their few terms
-//! are written out.
+//! are written out. So are all terms at the lowest orders, where a kernel would do less than it takes
+//! to call it.
 
 use crate::JitError;
 use crate::arena::{Arena, Home};
@@ -26,10 +27,13 @@ use std::collections::HashMap;
 
 /// Predicted bytes of code beyond which a plan is left to the virtual machine, whose time to start
 /// does not grow with the number of blocks.
-const GREATEST_SIZE: usize = 128 * 1024;
+const GREATEST_SIZE: usize = 192 * 1024;
 
 /// About what a node takes in one function.
 const BYTES_PER_NODE: usize = 64;
+
+/// Up to this order bodies sum all terms themselves.
+pub(crate) const WRITTEN_OUT: usize = 4;
 
 /// An order that stands for all high orders: indices near it are counted back from the order.
 pub(crate) const ANY_ORDER: usize = 1 << 20;
@@ -140,7 +144,8 @@ impl Split {
                 }
             }
         }
-        let special = special_orders(fused, order);
+        let has_lanes = !(product_lanes.is_empty() && square_lanes.is_empty());
+        let special = special_orders(fused, if has_lanes { WRITTEN_OUT } else { 0 }, order);
         let emitted = covered.iter().filter(|&&covered| !covered).count();
         let (bytes, limit) = ((special + 2) * emitted * BYTES_PER_NODE, GREATEST_SIZE);
         if bytes > limit {
@@ -257,6 +262,21 @@ impl Split {
         Ok(SplitFunctions { constants, start, bodies })
     }
 
+    /// Where the coefficients of a row above order 0 are: in a home of its own or among factors.
+    pub fn home(&self, row: Reg) -> Home {
+        let own = self.arena.homes[row.index()];
+        let lanes = &self.duties[row.index()];
+        if own.stride > 0 { own } else { lanes.first().copied().unwrap_or(own) }
+    }
+
+    /// Where coefficients of two rows above order 0 lie side by side, if they do.
+    pub fn neighbours(&self, rows: [Reg; 2]) -> Option<Home> {
+        let [first, second] = rows.map(|row| &self.duties[row.index()]);
+        let among_factors =
+            || first.iter().find_map(|home| second.iter().find_map(|&next| home.before(next)));
+        self.arena.neighbours(rows).or_else(among_factors)
+    }
+
     /// Copies the constants into the matrices.
     pub fn fill_matrices(&self, memory: &mut [f64]) {
         for &(entry, source, sign) in self.matrices.iter().flat_map(|m| &m.entries) {
@@ -266,7 +286,7 @@ impl Split {
 
     /// The kernel for the old terms at order k, if there are any.
     pub fn old_terms(&self, kernels: &Kernels, k: usize) -> Option<OldTerms> {
-        (k > 1 && !self.lanes.is_empty()).then(|| kernels.old_terms(k))
+        (k > WRITTEN_OUT && !self.lanes.is_empty()).then(|| kernels.old_terms(k))
     }
 
     /// True if there is something to do at each order besides old terms.
@@ -352,8 +372,9 @@ fn place_pairs(pairing: &Pairing, fused: &Fused, arena: &mut Arena) -> Vec<([Reg
     firsts
 }
 
-/// Number of low orders that differ from the high ones: one beyond the greatest bounded degree.
-fn special_orders(fused: &Fused, order: usize) -> usize {
+/// Number of low orders that differ from the high ones: one beyond the greatest bounded degree, and
+/// those written out.
+fn special_orders(fused: &Fused, written_out: usize, order: usize) -> usize {
     let greatest = fused.rows.degrees.iter().filter_map(|d| d.bound()).max().unwrap_or(0);
-    order.min(1 + greatest)
+    order.min(written_out.max(1 + greatest))
 }

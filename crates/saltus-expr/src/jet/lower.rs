@@ -320,7 +320,7 @@ impl Lowering {
             Unary::Exp => {
                 let rate = self.rate(a);
                 let by = self.next_row(0);
-                self.endless(start, Rule::Chain { rate, by, negate: false })
+                self.endless(start, Rule::Chain { of: a, rate, by, negate: false })
             }
             Unary::Sin | Unary::Sinh => self.sine_pair(function, a).0,
             Unary::Cos => self.sine_pair(Unary::Sin, a).1,
@@ -411,8 +411,8 @@ impl Lowering {
         let rate = self.rate(a);
         let pair = (self.next_row(0), self.next_row(1));
         let turn = sine == Unary::Sin;
-        self.endless(Some(Op::Unary(sine, a)), Rule::Chain { rate, by: pair.1, negate: false });
-        self.endless(Some(Op::Unary(cosine, a)), Rule::Chain { rate, by: pair.0, negate: turn });
+        self.endless(Some(Op::Unary(sine, a)), Rule::Chain { of: a, rate, by: pair.1, negate: false });
+        self.endless(Some(Op::Unary(cosine, a)), Rule::Chain { of: a, rate, by: pair.0, negate: turn });
         self.pairs.insert((sine, a), pair);
         pair
     }
@@ -422,7 +422,7 @@ impl Lowering {
         let rate = self.rate(a);
         let by = self.next_row(2);
         let start = Some(Op::Unary(function, a));
-        let tangent = self.endless(start, Rule::Chain { rate, by, negate: false });
+        let tangent = self.endless(start, Rule::Chain { of: a, rate, by, negate: false });
         let square = self.square(tangent);
         if function == Unary::Tan {
             self.sum(self.one, square)
@@ -484,16 +484,16 @@ impl Lowering {
         if self.degree(b).is_constant() {
             let base_rate = self.rate(a);
             let inverse = self.lock(LockRule::Inverse(a));
-            let power = self.next_row(1);
-            let rule = Rule::PowerRate { base: a, base_rate, power, exponent: b, inverse };
-            let rate = self.endless(None, rule);
-            return self.endless(start, Rule::Integral { rate, negate: false });
+            let rate = self.next_row(1);
+            let power = self.endless(start, Rule::Power { base: a, base_rate, rate, exponent: b, inverse });
+            self.rate(power);
+            return power;
         }
         let logarithm = self.operation(Op::Unary(Unary::Log, a));
         let exponent = self.product(b, logarithm);
         let rate = self.rate(exponent);
         let by = self.next_row(0);
-        self.endless(start, Rule::Chain { rate, by, negate: false })
+        self.endless(start, Rule::Chain { of: exponent, rate, by, negate: false })
     }
 
     /// (a a + b b) dy = b da - a db.

@@ -18,12 +18,14 @@
 //! 3. Newest terms are added last: (old + a_0 b_k) + a_k b_0.
 //! 4. For a square, terms j and k - j are taken together: the middle is that of 1 < j < k - j, the
 //!    edge is a_1 a_(k-1) (if k > 2), their sum s counts as s + s, and for even k the square of the
-//!    centre coefficient a_(k/2) is added after; then t + t with t = a_0 a_k.
+//!    centre coefficient a_(k/2) is added after; then (a_0 + a_0) a_k.
 //! 5. A term with a factor above its row's [`Degree`] is left out altogether; a sum of which one
 //!    part is left out is the other part.
 //! 6. Division is multiplication by a reciprocal formed at order 0; the reciprocal of the order
 //!    itself is 1.0 / k, rounded. A state is its derivative of order k - 1 times (h * (1.0 / k)).
-//! 7. No fused multiply-add.
+//! 7. A function of a row is its old part, complete with all factors, plus a factor of order 0 times
+//!    the newest coefficient of the row itself: what waits for that is one product and one sum.
+//! 8. No fused multiply-add.
 
 use super::Degree;
 use crate::program::Reg;
@@ -68,7 +70,9 @@ pub enum Rule {
     Rate(Reg),
     /// y with dy = `by` da: exp, sin, cos, tan, sinh, cosh, tanh.
     Chain {
-        /// Rate of the argument a.
+        /// The argument a.
+        of: Reg,
+        /// Rate of a.
         rate: Reg,
         /// The factor.
         by: Reg,
@@ -91,14 +95,14 @@ pub enum Rule {
         /// Minus that.
         negate: bool,
     },
-    /// The rate of y = a^c for a constant c, from a dy = c y da.
-    PowerRate {
+    /// y = a^c for a constant c, from a dy = c y da.
+    Power {
         /// a
         base: Reg,
         /// Rate of a.
         base_rate: Reg,
-        /// y
-        power: Reg,
+        /// Rate of y.
+        rate: Reg,
         /// c
         exponent: Reg,
         /// 1 / a_0.
@@ -159,15 +163,17 @@ impl Rule {
                 Rule::Root { radicand: row(radicand), inverse: lock(inverse) }
             }
             Rule::Rate(a) => Rule::Rate(row(a)),
-            Rule::Chain { rate, by, negate } => Rule::Chain { rate: row(rate), by: row(by), negate },
+            Rule::Chain { of, rate, by, negate } => {
+                Rule::Chain { of: row(of), rate: row(rate), by: row(by), negate }
+            }
             Rule::Quotient { rate, by, inverse } => {
                 Rule::Quotient { rate: row(rate), by: row(by), inverse: lock(inverse) }
             }
             Rule::Integral { rate, negate } => Rule::Integral { rate: row(rate), negate },
-            Rule::PowerRate { base, base_rate, power, exponent, inverse } => Rule::PowerRate {
+            Rule::Power { base, base_rate, rate, exponent, inverse } => Rule::Power {
                 base: row(base),
                 base_rate: row(base_rate),
-                power: row(power),
+                rate: row(rate),
                 exponent: row(exponent),
                 inverse: lock(inverse),
             },
@@ -193,7 +199,7 @@ impl Rule {
             Rule::Div { b, .. } => [Some((y, b)), None],
             Rule::Chain { rate, by, .. } => [Some((rate, by)), None],
             Rule::Quotient { by, .. } => [Some((y, by)), None],
-            Rule::PowerRate { base, base_rate, power, .. } => [Some((base_rate, power)), Some((base, y))],
+            Rule::Power { base, base_rate, rate, .. } => [Some((base_rate, y)), Some((base, rate))],
             _ => [None, None],
         };
         pairs.into_iter().flatten()
@@ -300,8 +306,13 @@ pub fn advance<A: Arithmetic>(ar: &mut A, y: Reg, rule: Rule) -> Option<A::Value
         }
         Rule::Square(a) => {
             let old = ar.old_square(a);
-            let twice = newest(ar, a, a).map(|term| ar.add(term, term));
-            plus(ar, old, twice)
+            let now = ar.now(a);
+            let first = ar.first(a);
+            let newest = now.zip(first).map(|(now, first)| {
+                let twice = ar.add(first, first);
+                ar.mul(twice, now)
+            });
+            plus(ar, old, newest)
         }
         Rule::Div { a, b, inverse } => {
             let old = ar.old(y, b);
@@ -324,12 +335,12 @@ pub fn advance<A: Arithmetic>(ar: &mut A, y: Reg, rule: Rule) -> Option<A::Value
             let now = ar.now(a);
             scaled(ar, k, now)
         }
-        Rule::Chain { rate, by, negate } => {
-            let old = ar.old(rate, by);
-            let last = newest(ar, by, rate);
-            let sum = plus(ar, old, last);
+        Rule::Chain { of, rate, by, negate } => {
             let inverse = ar.inverse_order();
-            let value = scaled(ar, inverse, sum);
+            let old = ar.old(rate, by);
+            let old = scaled(ar, inverse, old);
+            let last = newest(ar, by, of);
+            let value = plus(ar, old, last);
             signed(ar, negate, value)
         }
         Rule::Quotient { rate, by, inverse } => {
@@ -345,16 +356,22 @@ pub fn advance<A: Arithmetic>(ar: &mut A, y: Reg, rule: Rule) -> Option<A::Value
             let value = scaled(ar, inverse, now);
             signed(ar, negate, value)
         }
-        Rule::PowerRate { base, base_rate, power, exponent, inverse } => {
-            let old = ar.old(base_rate, power);
-            let last = newest(ar, power, base_rate);
-            let sum = plus(ar, old, last);
+        Rule::Power { base, base_rate, rate, exponent, inverse } => {
             let exponent = ar.first(exponent)?;
-            let forward = scaled(ar, exponent, sum);
-            let back = ar.old(base, y);
-            let rest = minus(ar, forward, back);
             let inverse = ar.lock(inverse);
-            scaled(ar, inverse, rest)
+            let forward = ar.old(base_rate, y);
+            let forward = scaled(ar, exponent, forward);
+            let back = ar.old(base, rate);
+            let old = minus(ar, forward, back);
+            let by_order = ar.inverse_order();
+            let by_order = ar.mul(inverse, by_order);
+            let old = scaled(ar, by_order, old);
+            let last = ar.now(base).zip(ar.first(y)).map(|(now, first)| {
+                let slope = ar.mul(exponent, first);
+                let slope = ar.mul(slope, inverse);
+                ar.mul(slope, now)
+            });
+            plus(ar, old, last)
         }
         Rule::Steer { first, a, b } => {
             let first = ar.lock(first);

@@ -66,7 +66,6 @@ impl Obstacle {
             (Some(Op::Select(c, ..)), _) => ("if", true, c),
             (Some(Op::Table1(_, a) | Op::Table2(_, a, _)), _) => ("table", true, a),
             (None, Rule::Quotient { by, .. }) => ("division", false, by),
-            (None, Rule::PowerRate { base, .. }) => ("power", false, base),
             (None, rule) => ("division", false, rule.products(Reg(0)).next().map_or(Reg(0), |(a, _)| a)),
         };
         let kind = if switches { ObstacleKind::Switch } else { ObstacleKind::Domain };

@@ -90,6 +90,9 @@ impl Pass<'_> {
             (Some(op), Rule::Root { radicand, .. }) => self.root(at, op, radicand),
             (Some(op), Rule::Chain { rate, by, .. }) => self.chain(at, op, rate, by),
             (Some(op), Rule::Integral { rate, .. }) => self.integral(at, op, rate),
+            (Some(op), Rule::Power { base, base_rate, rate, exponent, .. }) => {
+                self.power(at, op, [base, base_rate, rate, exponent])
+            }
             (Some(op), _) => self.value(at, op),
         }
     }
@@ -130,7 +133,6 @@ impl Pass<'_> {
                 Rule::Rate(a) | Rule::Neg(a) => of(self.rows, a),
                 Rule::Mul(a, b) | Rule::Sub(a, b) => of(self.rows, a).or(of(self.rows, b)),
                 Rule::Quotient { rate, by, .. } => of(self.rows, rate).or(of(self.rows, by)),
-                Rule::PowerRate { base, base_rate, .. } => of(self.rows, base).or(of(self.rows, base_rate)),
                 _ => None,
             },
         }
@@ -142,6 +144,7 @@ impl Pass<'_> {
         match node.rule {
             Rule::Chain { rate, .. } | Rule::Integral { rate, .. } => [before(rate), None],
             Rule::Root { radicand, .. } => [before(radicand), None],
+            Rule::Power { base_rate, .. } => [before(base_rate), None],
             _ => [None, None],
         }
     }
@@ -322,7 +325,7 @@ impl Pass<'_> {
     fn identity(&mut self, row: Reg, rule: Rule) -> Bound {
         let (residual, size) = match rule {
             Rule::Rate(a) => (Residual::default(), self.order() * self.row(a).size),
-            Rule::Quotient { .. } | Rule::PowerRate { .. } => (Residual::default(), self.extent(row).size),
+            Rule::Quotient { .. } => (Residual::default(), self.extent(row).size),
             Rule::Neg(a) => {
                 let Radii { drift, tail, .. } = self.row(a).radii;
                 (Residual { drift, tail }, self.row(a).size)
@@ -388,44 +391,45 @@ impl Pass<'_> {
         self.near(row, (range, radii))
     }
 
-    /// Functions given by their rate: y' = q, where q g = a' for those whose derivative is 1/g, and
-    /// q a = c y a' for powers.
+    /// Functions given by their rate: y' = q, where q g = a' for those whose derivative is 1/g.
     fn integral(&mut self, node: &Node, op: Op, rate: Reg) -> Bound {
         let row = node.row;
         let Some((range, mut radii)) = operation::apply(op, |r| self.row(r)) else { return self.blame(node) };
         // y_k = q_k / k
         let size = self.extent(rate).size;
         let share = self.order() + 1.0;
-        match self.tape.rule(rate) {
-            Some(Rule::Quotient { rate: numerator, by, .. }) => {
-                let (g, above) = (self.row(by), self.row(numerator));
-                let least = g.range.mignitude() - 2.0 * g.radii.along();
-                if least <= 0.0 || least.is_nan() {
-                    return self.blame(node);
-                }
-                let tail = (self.tail(rate, by) + above.radii.tail) / share + 2.0 * size * g.radii.tail;
-                let rounding = self.rounding() * (self.size_of(rate, by) + above.size) + TINY;
-                let drift = rounding + above.radii.drift + 2.0 * size * (g.radii.start + g.radii.drift);
-                radii.tail += tail / least;
-                radii.drift += drift / least;
-            }
-            Some(Rule::PowerRate { base, base_rate, power, exponent, .. }) => {
-                let (a, c) = (self.row(base), self.row(exponent).most);
-                let least = a.range.mignitude() - 2.0 * a.radii.along();
-                if least <= 0.0 || least.is_nan() {
-                    return self.blame(node);
-                }
-                let growth = 1.01 * powi(a.most / least, c.ceil().min(1e6) as i32);
-                let sizes = self.size_of(rate, base) + c * self.size_of(base_rate, power);
-                let tail = (self.tail(rate, base) + c * self.tail(base_rate, power)) / share;
-                let start = FUNCTION * self.whole(row) + TINY;
-                radii.tail += growth * tail / least;
-                radii.drift +=
-                    growth * ((self.rounding() + UNIT) * sizes + TINY + start * c * a.size) / least;
-            }
-            _ => return self.blame(node),
+        let Some(Rule::Quotient { rate: numerator, by, .. }) = self.tape.rule(rate) else {
+            return self.blame(node);
+        };
+        let (g, above) = (self.row(by), self.row(numerator));
+        let least = g.range.mignitude() - 2.0 * g.radii.along();
+        if least <= 0.0 || least.is_nan() {
+            return self.blame(node);
         }
+        let tail = (self.tail(rate, by) + above.radii.tail) / share + 2.0 * size * g.radii.tail;
+        let rounding = self.rounding() * (self.size_of(rate, by) + above.size) + TINY;
+        let drift = rounding + above.radii.drift + 2.0 * size * (g.radii.start + g.radii.drift);
+        radii.tail += tail / least;
+        radii.drift += drift / least;
         if self.is_kept(row) { self.near(row, (range, radii)) } else { Bound::new(range, radii, size) }
+    }
+
+    /// Powers y = a^c: a y' = c y a' up to the residual.
+    fn power(&mut self, node: &Node, op: Op, [base, base_rate, rate, exponent]: [Reg; 4]) -> Bound {
+        let row = node.row;
+        let Some((range, mut radii)) = operation::apply(op, |r| self.row(r)) else { return self.blame(node) };
+        let (a, c) = (self.row(base), self.row(exponent).most);
+        let least = a.range.mignitude() - 2.0 * a.radii.along();
+        if least <= 0.0 || least.is_nan() {
+            return self.blame(node);
+        }
+        let growth = 1.01 * powi(a.most / least, c.ceil().min(1e6) as i32);
+        let sizes = self.size_of(rate, base) + c * self.size_of(base_rate, row);
+        let tail = (self.tail(rate, base) + c * self.tail(base_rate, row)) / (self.order() + 1.0);
+        let start = FUNCTION * self.whole(row) + TINY;
+        radii.tail += growth * tail / least;
+        radii.drift += growth * ((self.rounding() + UNIT) * sizes + TINY + start * c * a.size) / least;
+        self.near(row, (range, radii))
     }
 
     /// A table over one argument that stays on one line.
