@@ -133,7 +133,7 @@ impl Runner<'_> {
             return;
         }
         let position = &self.combinations.get(self.current).position;
-        for &atom in self.buffers.decreed() {
+        for atom in self.buffers.decreed() {
             let signs = self.signs.get(position[atom.index()] as usize);
             if signs.is_some_and(|signs| signs.now == 0) {
                 let depends = &self.code.atoms[atom.index()].depends;

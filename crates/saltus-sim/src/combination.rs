@@ -580,6 +580,15 @@ impl Combination {
         self.bank.as_ref().filter(|_| function != u32::MAX).map(|bank| (bank, function as usize))
     }
 
+    /// The value of an active atom where everything else is evaluated: one of a crowd is so only now.
+    #[inline]
+    pub fn atom_value(&self, p: usize, env: &mut [f64], scratch: &mut Vec<f64>) -> f64 {
+        if let Some((bank, function)) = self.in_bank(p) {
+            self.crowd[bank.unit(function)].eval(env, scratch);
+        }
+        env[self.atom_slots[p] as usize]
+    }
+
     /// Degree in time of an active atom.
     fn atom_degree(&self, p: usize) -> Degree {
         match self.in_bank(p) {

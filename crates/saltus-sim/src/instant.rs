@@ -16,7 +16,8 @@ use saltus_model::{ModeId, VariableKind};
 use saltus_num::roots::{Root, sign_after_zero};
 use std::ops::Range;
 
-/// An atom that was zero is so again if it is smaller than so many roundings of what it depends on.
+/// An atom that was zero is so again if it is smaller than so many roundings of what it depends on, or so
+/// many times what rounding had left of it.
 const ZERO_ROUNDING: f64 = 4.0;
 
 /// Memory of instants, kept between them.
@@ -42,7 +43,7 @@ pub(crate) struct Buffers {
     old_signs: Vec<Signs>,
     /// Atoms that are zero by decree in this instant, and the values of what they depend on for which
     /// they are, one after another.
-    decreed: Vec<AtomId>,
+    decrees: Vec<Decree>,
     decreed_for: Vec<f64>,
     /// Slots holding the configuration, neighbours together, and rules whose ticks are part of it.
     configuration: Vec<Range<usize>>,
@@ -53,28 +54,37 @@ pub(crate) struct Buffers {
 
 impl Buffers {
     /// Atoms that were zero by decree as the instant began.
-    pub fn decreed(&self) -> &[AtomId] {
-        &self.decreed
+    pub fn decreed(&self) -> impl Iterator<Item = AtomId> {
+        self.decrees.iter().map(|decree| decree.atom)
     }
 
     /// True if all that an atom depends on has the values for which it is zero by decree, or others for
-    /// which its value is zero but for their rounding: both may have been shifted alike, or gone to and fro.
+    /// which its value is zero but for rounding: they may have been shifted alike, gone to and fro, or been
+    /// multiplied.
     fn is_decreed(&self, code: &Code, env: &[f64], atom: AtomId, value: f64) -> bool {
         let mut values = self.decreed_for.as_slice();
-        for &decreed in &self.decreed {
-            let depends = &code.atoms[decreed.index()].depends;
+        for decree in &self.decrees {
+            let depends = &code.atoms[decree.atom.index()].depends;
             let (here, rest) = values.split_at(depends.len());
-            if decreed == atom {
+            if decree.atom == atom {
                 let values = depends.iter().map(|&slot| env[slot as usize]).zip(here);
                 let size =
                     values.clone().fold(0.0_f64, |size, (now, then)| size.max(now.abs()).max(then.abs()));
-                return value.abs() <= ZERO_ROUNDING * f64::EPSILON * size
+                return value.abs() <= ZERO_ROUNDING * decree.left.max(f64::EPSILON * size)
                     || values.into_iter().all(|(now, &then)| now == then);
             }
             values = rest;
         }
         false
     }
+}
+
+/// An atom that is zero by decree.
+#[derive(Clone, Copy, Debug)]
+struct Decree {
+    atom: AtomId,
+    /// How far from zero it is computed to be; NaN if nothing has asked for it.
+    left: f64,
 }
 
 /// One assignment of a round.
@@ -153,13 +163,31 @@ impl Runner<'_> {
     /// Remembers which atoms are zero by decree as the instant begins.
     fn note_decrees(&mut self) {
         let atoms = &self.combinations.get(self.current).atoms;
-        let Buffers { decreed, decreed_for, .. } = &mut self.buffers;
-        decreed.clear();
+        let Buffers { decrees, decreed_for, .. } = &mut self.buffers;
+        decrees.clear();
         decreed_for.clear();
-        for (atom, _) in atoms.iter().zip(&self.signs).filter(|(_, signs)| signs.now == 0) {
+        for (&atom, _) in atoms.iter().zip(&self.signs).filter(|(_, signs)| signs.now == 0) {
             let depends = &self.code.atoms[atom.index()].depends;
-            decreed.push(*atom);
+            decrees.push(Decree { atom, left: f64::NAN });
             decreed_for.extend(depends.iter().map(|&slot| self.env[slot as usize]));
+        }
+    }
+
+    /// Reads what rounding has left of the zeros that the round is about to change.
+    fn measure_zeros(&mut self) {
+        let combination = self.combinations.get(self.current);
+        let Buffers { decrees, writes, .. } = &mut self.buffers;
+        for decree in decrees {
+            let depends = &self.code.atoms[decree.atom.index()].depends;
+            if !decree.left.is_nan() || !writes.iter().any(|w| depends.contains(&w.slot)) {
+                continue;
+            }
+            // What is found past its zero is off by more than rounding, what is no longer zero by a jump.
+            let p = combination.position[decree.atom.index()] as usize;
+            let is_zero = self.signs.get(p).is_some_and(|signs| signs.now == 0);
+            if is_zero && !self.method.sees_ends_only() {
+                decree.left = combination.atom_value(p, &mut self.env, &mut self.scratch).abs();
+            }
         }
     }
 
@@ -185,7 +213,7 @@ impl Runner<'_> {
             }
         }
         self.buffers.zeros.clear();
-        for (p, &slot) in combination.atom_slots.iter().enumerate() {
+        for p in 0..combination.atoms.len() {
             let sign = &mut self.signs[p];
             if sign.now.abs() == 1 {
                 continue;
@@ -194,11 +222,9 @@ impl Runner<'_> {
             if is_known && self.segment.valid {
                 continue;
             }
-            if !is_known && let Some((bank, function)) = combination.in_bank(p) {
-                combination.crowd[bank.unit(function)].eval(&mut self.env, &mut self.scratch);
-            }
-            let value = self.env[slot as usize];
-            if !is_known && value.is_nan() {
+            let value =
+                if is_known { 0.0 } else { combination.atom_value(p, &mut self.env, &mut self.scratch) };
+            if value.is_nan() {
                 continue;
             }
             let is_zero =
@@ -275,6 +301,7 @@ impl Runner<'_> {
     fn round(&mut self) -> Result<(), Box<Ending>> {
         self.record_flow();
         self.evaluate_actions().map_err(|e| self.failed(e))?;
+        self.measure_zeros();
         self.stats.jumps += 1;
         let fired = std::mem::take(&mut self.buffers.fired);
         let mut moved = false;

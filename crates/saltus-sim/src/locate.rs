@@ -46,8 +46,7 @@ impl Runner<'_> {
         loop {
             let first = self.segment.next_root;
             let Some(&root) = self.segment.roots.get(first) else { break };
-            let is_later = root.lo > tick_place && root.exact != tick && !self.is_at(root, root.lo, tick);
-            if is_later || root.lo > self.segment.end || self.is_crossed_later(root, tick_place) {
+            if self.is_later(root, tick, tick_place) {
                 break;
             }
             let end = self.end_of_set(first);
@@ -84,12 +83,25 @@ impl Runner<'_> {
             self.settle_signs(first, end);
         }
         let end = self.segment.end;
-        if tick_place <= end || self.same_time(end, tick) {
+        if self.has_tick(tick, tick_place) {
             let s = tick_place.clamp(self.segment.cursor, end);
             return Located::Instant { t: tick, s, is_rounded: false };
         }
         // Far from all zeros, edges included, the flow exists at the end if it did at the start.
         if self.segment.is_far || self.exists_at_place(end) { Located::Nothing } else { self.meet_edge(end) }
+    }
+
+    /// True if a tick is on the step, or cannot be told from its end.
+    fn has_tick(&self, tick: f64, tick_place: f64) -> bool {
+        tick_place <= self.segment.end || self.same_time(self.segment.end, tick)
+    }
+
+    /// True if a root is behind the tick or behind the end of the step. One that cannot be told from a
+    /// tick on the step is now, on whichever side of it, and of an end there, rounding has put it.
+    fn is_later(&mut self, root: StepRoot, tick: f64, tick_place: f64) -> bool {
+        let is_behind = root.lo > tick_place.min(self.segment.end) || self.is_crossed_later(root, tick_place);
+        let has_tick = is_behind && self.has_tick(tick, tick_place);
+        is_behind && !(has_tick && (root.exact == tick || self.is_at(root, root.lo, tick)))
     }
 
     /// True if a sign changes behind the end of the step although its bracket begins before: from
