@@ -7,13 +7,14 @@
 
 use crate::carried::Carried;
 use crate::combination::{self, Combination};
+use crate::compile::Signs;
 use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_expr::jet::{Obstacle, ObstacleKind};
-use saltus_num::roots::{Sign, sign_after_zero};
+use saltus_num::roots::Sign;
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
 /// Brackets of events are at most this share of the relative tolerance of the step wide.
@@ -143,7 +144,7 @@ impl Runner<'_> {
             let watch = match self.steady_watch(p) {
                 _ if may_be_idle && self.does_not_matter(p, length) => Watch::NONE,
                 Some(watch) => watch,
-                None => self.watch_from_zero(p),
+                None => self.watch_from_zero(p, length),
             };
             watches.push(watch);
         }
@@ -178,27 +179,40 @@ impl Runner<'_> {
         self.signs[p].now > 0 && value > 2.0 * others.iter().map(|c| c.abs()).sum::<f64>()
     }
 
-    /// A watch for an atom whose value has its sign.
+    /// A watch for an atom whose value has its sign and is more than it moves by, as far as is easily told.
     fn steady_watch(&self, p: usize) -> Option<Watch> {
         let (now, combination) = (self.signs[p].now, self.combinations.get(self.current));
         let until = match combination.banked[p] {
             u32::MAX => {
-                let value = combination.jets.coefficient(combination.atom_slots[p], 0);
-                (now != 0 && now == sign_of(value)).then_some(0.0)?
+                let [value, slope, rest] = combination.atom_rows[p].spread(combination.jets.arena());
+                let has_sign = now != 0 && now == sign_of(value);
+                (has_sign && value.abs() > slope.abs() + rest).then_some(0.0)?
             }
             _ => Some(self.earliest[p] * self.scale).filter(|&until| until > 0.0)?,
         };
         Some(Watch { sign: Sign::of(f64::from(now)), from_zero: false, until })
     }
 
-    /// A watch for an atom that may be zero.
-    fn watch_from_zero(&mut self, p: usize) -> Watch {
+    /// A watch for an atom that may be zero; none for one that rests there, of which nothing is proved.
+    fn watch_from_zero(&mut self, p: usize, length: f64) -> Watch {
         self.load_row(p, 1.0);
         let now = self.signs[p].now;
         let is_steady = now != 0 && now == sign_of(self.row[0]);
-        let length = self.row_length(p);
-        let sign = if is_steady { Sign::of(f64::from(now)) } else { sign_after_zero(&self.row[1..length]) };
-        Watch { sign, from_zero: !is_steady, until: 0.0 }
+        let Some(motion) = self.first_motion(p, self.row_length(p), 1.0) else {
+            self.doubt_resting(p, length);
+            return Watch::NONE;
+        };
+        let sign = if is_steady { now } else { motion };
+        Watch { sign: Sign::of(f64::from(sign)), from_zero: !is_steady, until: 0.0 }
+    }
+
+    fn doubt_resting(&mut self, p: usize, length: f64) {
+        self.signs[p] = Signs::steady(self.signs[p].now);
+        let quantity = self.code.atoms[self.combination().atoms[p].index()].quantity;
+        let text = crate::explain::expression(self, quantity);
+        let what = format!("`{text}` rests at zero: of its motion nothing is left but rounding");
+        let from = self.stamp.t;
+        self.proofs.certificate.doubt(Doubt { from, to: from + length, what });
     }
 
     /// The roots on the segment are those that are proved, if the step is.

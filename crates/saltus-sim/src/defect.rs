@@ -30,12 +30,13 @@ impl Runner<'_> {
         length
     }
 
-    /// Ends a step sooner if its polynomials are far from the equations at its end, or at the first root on
-    /// it; true if they are. The last coefficients do not tell that where they are zero by chance, as in
-    /// the series of x' = 1 - x^3 from 0, or lost, as in that of tanh(100 x) from 1.
+    /// Ends a step sooner if its polynomials are far from the equations at its end; true if they are. The
+    /// last coefficients do not tell that where they are zero by chance, as in the series of x' = 1 - x^3
+    /// from 0, or lost, as in that of tanh(100 x) from 1. Behind the first root on it nothing is evaluated,
+    /// so a step ends there.
     pub fn end_before_defect(&mut self) -> bool {
-        let first = self.segment.roots.iter().map(|root| root.lo).find(|&lo| self.advances(lo));
-        let mut end = first.unwrap_or(self.segment.end);
+        let first = self.segment.roots.iter().copied().find(|root| self.advances(root.lo));
+        let mut end = first.map_or(self.segment.end, |root| root.lo);
         let mut is_shorter = false;
         while self.advances(end) && self.exists_at_place(end) && !self.agrees_at(end, FAR_OFF) {
             end *= 0.5;
@@ -44,6 +45,8 @@ impl Runner<'_> {
         if is_shorter && self.advances(end) {
             self.end_at(end);
             self.stats.rejected += 1;
+        } else if let Some(root) = first {
+            self.end_at(root.hi);
         }
         is_shorter
     }

@@ -2,6 +2,7 @@
 //! far they may be trusted.
 
 use crate::explain;
+use crate::method::EventMethod;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_solve::certificate::Verdict;
@@ -159,7 +160,8 @@ impl Runner<'_> {
     fn look_at_unusual_step(&mut self, length: f64) {
         let combination = self.combination();
         let (is_exact, may_conceal) = (combination.is_exact, combination.may_conceal);
-        let is_sure = is_exact || self.method.is_proof();
+        // Only one kind of proofs is about the states, too.
+        let is_sure = is_exact || self.method == EventMethod::Validated;
         let is_usual = is_sure || !self.end_before_defect() && !may_conceal;
         self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
     }

@@ -4,6 +4,7 @@ use crate::clearing::{Course, Step};
 use crate::combination::Combination;
 use crate::compile::{Signs, SwitchKind};
 use crate::method::EventMethod;
+use crate::resting::{Motion, instant_at};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
@@ -231,7 +232,7 @@ impl Runner<'_> {
         if !(steady && excludes_zero(&self.row[..length])) {
             let may_continue = self.live_edges(p as u32).any(|edge| edge.kind.may_continue());
             self.segment.is_near_edge |= may_continue;
-            self.atom_roots(p, length, steady);
+            self.atom_roots(p, length, steady, ratio);
         }
         trusted
     }
@@ -300,12 +301,17 @@ impl Runner<'_> {
     }
 
     /// Zeros of an atom. One that is zero by decree, or whose sign disagrees with its history by
-    /// rounding, has its zero at the start deflated.
-    fn atom_roots(&mut self, p: usize, length: usize, steady: bool) {
+    /// rounding, has its zero at the start deflated. One that rests stays as it is.
+    fn atom_roots(&mut self, p: usize, length: usize, steady: bool, ratio: f64) {
+        let now = self.signs[p].now;
+        let Some(motion) = self.first_motion(p, length, ratio) else {
+            self.signs[p] = Signs::steady(now);
+            return;
+        };
+        let mut after = if steady { now } else { motion };
         let exact = self.exact_zero(p, length);
         let row = &self.row[..length];
         let row = if steady { row } else { &row[1..] };
-        let mut after = if steady { self.signs[p].now } else { sign_after_zero(row).value() as i8 };
         let mut found = std::mem::take(&mut self.buffers.roots);
         found.clear();
         if row.len() > 1 {
@@ -315,6 +321,10 @@ impl Runner<'_> {
             } else {
                 self.finder.roots(row, &mut found);
             }
+        }
+        if !steady && self.given.length == 0 {
+            let instant = instant_at(self.stamp.t, self.scale * ratio);
+            found.retain(|root| root.hi > instant);
         }
         if self.is_edge_alone(p as u32) {
             after = self.drop_shallow_dips(p, after, &mut found);
@@ -337,6 +347,18 @@ impl Runner<'_> {
             });
         }
         self.buffers.roots = found;
+    }
+
+    /// The direction in which an atom moves first, if it does not rest. Its polynomial is in `row`, over the
+    /// unit of the jets times `ratio`.
+    pub fn first_motion(&mut self, p: usize, length: usize, ratio: f64) -> Option<i8> {
+        let row = &self.row[..length];
+        if self.given.length > 0 {
+            return Some(sign_after_zero(&row[1..]).value() as i8);
+        }
+        let instant = instant_at(self.stamp.t, self.scale * ratio);
+        let motion = Motion { p, row, ratio, instant };
+        self.terms.first_motion(&self.code, self.combinations.get(self.current), motion)
     }
 
     /// The time at which an atom affine in time alone is zero; NaN for other atoms.

@@ -10,10 +10,11 @@ use crate::explain;
 use crate::guards::sign_of;
 use crate::options::Recording;
 use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
+use crate::resting::{Motion, instant_at};
 use crate::runner::Runner;
 use crate::zeno::Accumulation;
 use saltus_model::{ModeId, VariableKind};
-use saltus_num::roots::{Root, sign_after_zero};
+use saltus_num::roots::Root;
 use std::ops::Range;
 
 /// An atom that was zero is so again if it is smaller than so many roundings of what it depends on, or so
@@ -244,18 +245,19 @@ impl Runner<'_> {
     /// jets.
     fn decide_zeros(&mut self) {
         self.refresh_jets();
-        let Runner { combinations, signs, row, buffers, .. } = self;
+        let Runner { combinations, signs, row, buffers, terms, code, .. } = self;
         let combination = combinations.get_mut(self.current);
+        let instant = instant_at(self.stamp.t, self.scale);
         // The slope mostly decides.
-        for order in [1, self.order] {
+        for order in [2.min(self.order), self.order] {
             combination.compose_atoms(buffers.zeros.iter().copied(), order);
             buffers.zeros.retain(|&p| {
                 combination.atom_row(p, row);
-                let is_decided = row[1] != 0.0 || order == self.order;
-                if is_decided {
-                    signs[p].after = sign_after_zero(&row[1..]).value() as i8;
-                }
-                !is_decided
+                let row = &row[..row.len().min(order + 1)];
+                let motion = terms.first_motion(code, combination, Motion { p, row, ratio: 1.0, instant });
+                signs[p].after = motion.unwrap_or(0);
+                let is_steep = order < 2 || row[1].abs() > 2.0 * row[2].abs() * instant;
+                order < self.order && !(is_steep && signs[p].after != 0)
             });
             if buffers.zeros.is_empty() {
                 break;

@@ -26,6 +26,7 @@ mod options;
 mod outlook;
 pub mod random;
 mod report;
+mod resting;
 mod runner;
 mod segment;
 mod sift;

@@ -21,6 +21,7 @@ use crate::options::{Options, Policy, Recording};
 use crate::outlook::Outlook;
 use crate::random::Random;
 use crate::report::{Change, Ending, Event, Note, Run, Stamp, Stats, Status};
+use crate::resting::Terms;
 use crate::segment::Segment;
 use crate::stepping::{COMPOSED_ORDER, Stepper};
 use crate::stir::Stirred;
@@ -104,6 +105,7 @@ pub(crate) struct Runner<'s> {
     pub wanted: Vec<usize>,
     pub stirred: Stirred,
     pub finder: RootFinder,
+    pub terms: Terms,
     pub chain: SturmChain,
     pub scratch: Vec<f64>,
     /// Values put aside while the flow is evaluated elsewhere.
@@ -268,6 +270,7 @@ impl<'s> Runner<'s> {
             wanted: Vec::new(),
             stirred: Stirred::default(),
             finder: RootFinder::default(),
+            terms: Terms::default(),
             chain: SturmChain::default(),
             scratch: Vec::new(),
             saved: Vec::new(),

@@ -86,3 +86,32 @@ fn guards_with_gaps_and_flat_guards() {
         }
     }
 }
+
+/// An event that leaves the flow as it is says nothing of what comes behind it.
+#[test]
+fn flat_functions_behind_events() {
+    let flow = |rate: &str, guard: &str| {
+        format!(
+            "model Flat {{ state y = 0\nmemory n = 0\ny' = {rate}\nwhen {guard} {{ n := n + 1 }}\nrun {{ until 12 }} }}"
+        )
+    };
+    check(&flow("tanh(30 * (time - 3))", "time >= 1"), 1, 6.0, 1e-8);
+    check(&flow("tanh(30 * (time - 3))", "y <= -0.5"), 1, 6.0, 1e-8);
+    check(&flow("1 / (1 + exp(20 * (time - 3)))", "time >= 1"), 1, 3.0, 1e-8);
+}
+
+/// Proofs are about guards; states that none reads are looked at like all others.
+#[test]
+fn states_without_guards_in_proofs() {
+    let flows = [
+        ("1 / (1 + (2 * (time - 3))^8)", 6.0, 1.026_171_66),
+        ("tanh(30 * (time - 3))", 12.0, 6.0),
+        ("1 / (1 + exp(20 * (time - 3)))", 6.0, 3.0),
+    ];
+    for (rate, until, expected) in flows {
+        let text = format!(
+            "model Proved {{ state y = 0\ny' = {rate}\nrun {{ until {until:?}; events certified }} }}"
+        );
+        check(&text, 1, expected, 1e-7);
+    }
+}

@@ -5,7 +5,7 @@ use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
+use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
@@ -108,7 +108,7 @@ impl<'s> Builder<'s> {
         }
         let id = AtomId(self.atoms.len() as u32);
         let slot = self.new_slot();
-        self.atoms.push(Atom { slot, quantity, depends: Vec::new(), of_time: None });
+        self.atoms.push(Atom { slot, quantity, depends: Vec::new(), of_time: None, may_cancel: false });
         self.atom_of.insert(quantity, id);
         id
     }
@@ -145,6 +145,7 @@ impl<'s> Builder<'s> {
             let depends = self.depends(quantity);
             let of_time = !depends.iter().any(|&s| self.changes_in_flow(s)) && self.reads_only_time(quantity);
             self.atoms[i].depends = depends;
+            self.atoms[i].may_cancel = self.may_cancel(quantity);
             self.atoms[i].of_time = of_time.then(|| self.scalar(quantity));
         }
         let variables = self.system.variables.iter().enumerate();
@@ -185,6 +186,24 @@ impl<'s> Builder<'s> {
         let kind = |v: &VarId| self.system.variables.get(v.index()).map(|v| v.kind);
         let variables = self.graph.variables(&[e]);
         variables.contains(&VarId(0)) && !variables.iter().any(|v| kind(v) == Some(VariableKind::Signal))
+    }
+
+    /// True if an expression has a sum of things that move.
+    fn may_cancel(&mut self, e: Expr) -> bool {
+        let (mut stack, mut seen) = (vec![e], BTreeSet::new());
+        while let Some(e) = stack.pop() {
+            if !seen.insert(e) || !self.varies(e) {
+                continue;
+            }
+            if let Node::Binary(Binary::Add | Binary::Sub, a, b) = self.graph.node(e)
+                && self.varies(a)
+                && self.varies(b)
+            {
+                return true;
+            }
+            stack.extend(self.graph.operands(e));
+        }
+        false
     }
 
     /// Slots of everything an expression depends on between and at jumps, through signals.

@@ -33,6 +33,8 @@ pub(crate) struct Atom {
     pub depends: Vec<u32>,
     /// A program for the quantity, if nothing but time moves it during a flow.
     pub of_time: Option<Scalar>,
+    /// True if the motions of its variables may cancel in it.
+    pub may_cancel: bool,
 }
 
 /// The code of the root or of one mode.
