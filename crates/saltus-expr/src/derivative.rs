@@ -142,6 +142,7 @@ fn unary_rate(g: &mut Graph, op: Unary, e: Expr, a: Expr, da: Expr) -> Option<Ex
     match op {
         Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil => None,
         Unary::Neg => Some(g.neg(da)),
+        Unary::Clip => Some(da),
         Unary::Abs => {
             let sign = g.unary(Unary::Sign, a);
             times(g, sign)

@@ -219,6 +219,7 @@ pub(crate) fn function(op: Unary) -> &'static str {
         Unary::Asinh => "asinh",
         Unary::Acosh => "acosh",
         Unary::Atanh => "atanh",
+        Unary::Clip => "clip",
     }
 }
 

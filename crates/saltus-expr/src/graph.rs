@@ -72,10 +72,13 @@ pub enum Unary {
     Asinh,
     Acosh,
     Atanh,
+    /// What is negative by rounding alone: its value is at least 0, its derivatives are those of its
+    /// argument. Models have no name for it.
+    Clip,
 }
 
 impl Unary {
-    /// All of them.
+    /// All that models have names for.
     pub const ALL: [Unary; 21] = [
         Unary::Neg,
         Unary::Not,
@@ -362,7 +365,7 @@ impl Graph {
             Node::Unary(op, a) => match op {
                 Unary::Not => Sort::Boolean,
                 Unary::Floor | Unary::Ceil | Unary::Sign => Sort::Integer,
-                Unary::Neg | Unary::Abs => self.sort(a),
+                Unary::Neg | Unary::Abs | Unary::Clip => self.sort(a),
                 _ => Sort::Real,
             },
             Node::Binary(op, a, b) => match op {

@@ -140,6 +140,7 @@ pub fn unary(op: Unary, x: Interval) -> Enclosure {
         Unary::Asinh => total(x.asinh()),
         Unary::Acosh => x.acosh(),
         Unary::Atanh => x.atanh(),
+        Unary::Clip => total(x.max(Interval::point(0.0))),
     }
 }
 

@@ -25,7 +25,20 @@ impl Graph {
 
     /// Rebuilds `roots` with every node for which `replace` has an answer replaced by it; operands
     /// of a replaced node are not visited.
-    pub(crate) fn rewrite(
+    ///
+    /// ```
+    /// use saltus_expr::{Graph, Node, Sort, Unary, VarId};
+    /// let mut g = Graph::new();
+    /// let x = g.var(VarId(0), Sort::Real);
+    /// let (size, two) = (g.unary(Unary::Abs, x), g.real(2.0));
+    /// let twice = g.mul(two, size);
+    /// let without = g.rewrite(&[twice], |g, e| match g.node(e) {
+    ///     Node::Unary(Unary::Abs, a) => Some(a),
+    ///     _ => None,
+    /// })[0];
+    /// assert_eq!(without, g.mul(two, x));
+    /// ```
+    pub fn rewrite(
         &mut self,
         roots: &[Expr],
         mut replace: impl FnMut(&mut Graph, Expr) -> Option<Expr>,

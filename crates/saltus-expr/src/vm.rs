@@ -34,6 +34,8 @@ pub fn unary(op: Unary, x: f64) -> f64 {
         Unary::Asinh => f::asinh(x),
         Unary::Acosh => f::acosh(x),
         Unary::Atanh => f::atanh(x),
+        Unary::Clip if x < 0.0 => 0.0,
+        Unary::Clip => x,
     }
 }
 

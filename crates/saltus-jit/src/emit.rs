@@ -186,6 +186,11 @@ impl<'a, 'f> Emitter<'a, 'f> {
                 let is_zero = self.compare(FloatCC::Equal, x, zero);
                 return self.truth(is_zero);
             }
+            Unary::Clip => {
+                let zero = self.constant(0.0);
+                let below = self.compare(FloatCC::LessThan, x, zero);
+                return self.ins.ins().select(below, zero, x);
+            }
             Unary::Floor => floor,
             Unary::Ceil => ceil,
             Unary::Exp => exp,

@@ -136,7 +136,7 @@ impl Runner<'_> {
     }
 
     /// The value of an atom at a place on the step.
-    fn atom_at(&mut self, p: usize, s: f64) -> f64 {
+    pub fn atom_at(&mut self, p: usize, s: f64) -> f64 {
         self.aside(|runner| {
             runner.stand_at(s);
             runner.atom_value(p)
@@ -173,7 +173,7 @@ impl Runner<'_> {
     }
 
     /// True if a place on the step is later than its start.
-    fn advances(&self, s: f64) -> bool {
+    pub fn advances(&self, s: f64) -> bool {
         self.segment.time_of(s) > self.stamp.t
     }
 

@@ -2,7 +2,7 @@
 
 use crate::clearing::{Course, Step};
 use crate::combination::Combination;
-use crate::compile::{Signs, SwitchKind};
+use crate::compile::{EdgeKind, Signs, SwitchKind};
 use crate::method::EventMethod;
 use crate::resting::{Motion, instant_at};
 use crate::runner::Runner;
@@ -22,6 +22,10 @@ const SHORTEST_SHARE: f64 = 1.0 / 64.0;
 
 /// The share of its value that an atom far from zero loses at most on a step.
 const FAR: f64 = 0.875;
+
+/// The argument of a function with a pole is zero if it is no greater than so many rounding errors of its
+/// series.
+const POLE_ROUNDING: f64 = 64.0;
 
 /// The terms of a product beyond the order are taken to be at most so many times its last two.
 pub(crate) const BEYOND: f64 = 4.0;
@@ -232,9 +236,34 @@ impl Runner<'_> {
         if !(steady && excludes_zero(&self.row[..length])) {
             let may_continue = self.live_edges(p as u32).any(|edge| edge.kind.may_continue());
             self.segment.is_near_edge |= may_continue;
+            let first = self.segment.roots.len();
             self.atom_roots(p, length, steady, ratio);
+            if steady && self.is_pole(p) && self.given.length == 0 {
+                return trusted.min(self.drop_unfounded_roots(p, first));
+            }
         }
         trusted
+    }
+
+    /// True if a function in force does not exist where an atom is zero.
+    fn is_pole(&self, p: usize) -> bool {
+        self.live_edges(p as u32).any(|edge| matches!(edge.kind, EdgeKind::Positive | EdgeKind::NonZero))
+    }
+
+    /// Drops the roots of an atom, from a position in the list on, if it is not zero at the first of them by
+    /// its own value: its series is not accurate enough for what is small beside what it was, as that of
+    /// 1 + (30 x)^8. Returns how far it is.
+    fn drop_unfounded_roots(&mut self, p: usize, first: usize) -> f64 {
+        let Some(&root) = self.segment.roots.get(first).filter(|root| self.advances(root.lo)) else {
+            return f64::INFINITY;
+        };
+        let rounding = POLE_ROUNDING * f64::EPSILON * polynomial::magnitude(&self.row);
+        let value = f64::from(self.signs[p].now) * self.atom_at(p, root.hi);
+        if value.is_nan() || value <= rounding {
+            return f64::INFINITY;
+        }
+        self.segment.roots.truncate(first);
+        root.lo
     }
 
     /// How far the polynomial of an atom in `row` is as accurate as is asked for: that of a product of

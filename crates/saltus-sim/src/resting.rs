@@ -62,7 +62,9 @@ impl Terms {
             return first.map(sign_of);
         }
         let soon = polynomial::evaluate(&row[1..], instant);
-        Some(if soon == 0.0 { sign_after_zero(&row[1..]).value() as i8 } else { sign_of(soon) })
+        // Where there is no expansion, the first coefficients may be numbers all the same.
+        let tells = soon.is_finite() && soon != 0.0;
+        Some(if tells { sign_of(soon) } else { sign_after_zero(&row[1..]).value() as i8 })
     }
 
     /// The first of the coefficients from order 1 on of a quantity that is more than rounding, if there is

@@ -87,7 +87,7 @@ fn times(n: u32, degree: Degree) -> Degree {
 pub(super) fn of_op<'t>(op: Op, table: impl Fn(u32) -> &'t Arc<Table>, of: impl Fn(Reg) -> Degree) -> Degree {
     let linear = |t: u32| table(t).interpolation == Interpolation::Linear;
     match op {
-        Op::Unary(Unary::Neg | Unary::Abs, a) => of(a),
+        Op::Unary(Unary::Neg | Unary::Abs | Unary::Clip, a) => of(a),
         Op::Unary(Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil, _) => Degree::CONSTANT,
         Op::Unary(_, a) => of(a).transcendental(),
         Op::Binary(op, a, b) => match op {

@@ -316,6 +316,10 @@ impl Lowering {
                 let by = self.lock(LockRule::Orientation(a));
                 self.push(start, Rule::Scale { by, a }, self.degree(a))
             }
+            Unary::Clip => {
+                let first = self.lock(LockRule::Value(self.one));
+                self.push(start, Rule::Steer { first, a, b: a }, self.degree(a))
+            }
             Unary::Sqrt => self.root(start, a),
             Unary::Exp => {
                 let rate = self.rate(a);

@@ -6,7 +6,7 @@
 
 use super::builder::Builder;
 use super::formula::{AtomId, AtomSource};
-use saltus_expr::{Binary, Expr, Graph, Node, VarId};
+use saltus_expr::{Binary, Expr, Graph, Node, Unary, VarId};
 use saltus_model::domains::{Bound, bounds_of};
 use std::collections::{HashMap, HashSet};
 
@@ -162,6 +162,18 @@ impl Builder<'_> {
             Bound::Positive => EdgeKind::Positive,
             Bound::NonZero => EdgeKind::NonZero,
         };
-        bounds.into_iter().map(|(quantity, bound)| (quantity, kind(bound))).collect()
+        bounds.into_iter().map(|(quantity, bound)| (self.unclipped(quantity), kind(bound))).collect()
+    }
+
+    /// An expression that goes on where rounding alone is cut off: it tells which way it goes at zero.
+    fn unclipped(&mut self, e: Expr) -> Expr {
+        let argument = |graph: &mut Graph, e: Expr| match graph.node(e) {
+            Node::Unary(Unary::Clip, a) => Some(a),
+            // Functions may not exist beyond.
+            Node::Unary(op, _) if op != Unary::Neg => Some(e),
+            Node::Binary(Binary::Pow, ..) => Some(e),
+            _ => None,
+        };
+        self.graph.rewrite(&[e], argument)[0]
     }
 }

@@ -8,7 +8,9 @@
 
 use super::builder::Builder;
 use super::formula::{AtomId, Formula, build};
-use saltus_expr::{Binary, Expr, Extrapolation, Interpolation, Node, Sort, Table, TableId, Unary, VarId};
+use saltus_expr::{
+    Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
+};
 use saltus_model::VariableKind;
 use std::sync::Arc;
 
@@ -157,7 +159,8 @@ impl Builder<'_> {
                 let condition = self.graph.intern(Node::Binary(Binary::Le, zero, a));
                 let switch = self.condition_switch(e, condition);
                 let negative = self.graph.intern(Node::Unary(Unary::Neg, a));
-                self.select(switch, a, negative)
+                let branch = self.select(switch, a, negative);
+                self.clip(branch, false)
             }
             Unary::Sign => {
                 let zero = self.graph.real(0.0);
@@ -175,9 +178,29 @@ impl Builder<'_> {
             Unary::Not => self.condition_switch(e, e),
             _ => {
                 let a = self.lower(a);
-                self.graph.intern(Node::Unary(op, a))
+                self.by_branches(a, |graph, a| graph.intern(Node::Unary(op, a)))
             }
         }
+    }
+
+    /// A function of an expression. If this is constant in one branch of a choice in it, as 2 g max(h, 0)
+    /// is, the function is chosen instead: the root of a constant zero is zero, but has no series as one
+    /// of something that may move.
+    fn by_branches(&mut self, argument: Expr, function: impl Fn(&mut Graph, Expr) -> Expr) -> Expr {
+        let mut nodes = Vec::new();
+        self.graph.visit(&[argument], |e| nodes.push(e));
+        for &choice in &nodes {
+            let Node::Select(switch, a, b) = self.graph.node(choice) else { continue };
+            let in_branch =
+                |branch| self.graph.rewrite(&[argument], |_, e| (e == choice).then_some(branch))[0];
+            let branches = [a, b].map(in_branch);
+            let varying = branches.map(|branch| self.varies(branch));
+            if varying[0] != varying[1] {
+                let [a, b] = branches.map(|branch| function(&mut self.graph, branch));
+                return self.graph.intern(Node::Select(switch, a, b));
+            }
+        }
+        function(&mut self.graph, argument)
     }
 
     fn lower_binary(&mut self, e: Expr, op: Binary, a: Expr, b: Expr) -> Expr {
@@ -186,7 +209,9 @@ impl Builder<'_> {
                 let (first, second) = if op == Binary::Min { (a, b) } else { (b, a) };
                 let condition = self.graph.intern(Node::Binary(Binary::Le, first, second));
                 let switch = self.condition_switch(e, condition);
-                self.select(switch, a, b)
+                let branch = self.select(switch, a, b);
+                let has_zero = [a, b].contains(&self.graph.real(0.0));
+                if has_zero { self.clip(branch, op == Binary::Min) } else { branch }
             }
             Binary::Mod => {
                 let ratio = self.graph.intern(Node::Binary(Binary::Div, a, b));
@@ -196,11 +221,26 @@ impl Builder<'_> {
                 self.graph.intern(Node::Binary(Binary::Sub, a, whole))
             }
             Binary::Lt | Binary::Le | Binary::Eq | Binary::And | Binary::Or => self.condition_switch(e, e),
+            Binary::Pow => {
+                let (a, b) = (self.lower(a), self.lower(b));
+                self.by_branches(a, |graph, a| graph.intern(Node::Binary(op, a, b)))
+            }
             _ => {
                 let (a, b) = (self.lower(a), self.lower(b));
                 self.graph.intern(Node::Binary(op, a, b))
             }
         }
+    }
+
+    /// Where a branch changes, its argument is zero but for rounding, which must not give what cannot be
+    /// negative, or positive, the other sign: functions of it would not exist.
+    fn clip(&mut self, branch: Expr, is_negative: bool) -> Expr {
+        if !is_negative {
+            return self.graph.intern(Node::Unary(Unary::Clip, branch));
+        }
+        let turned = self.graph.intern(Node::Unary(Unary::Neg, branch));
+        let clipped = self.graph.intern(Node::Unary(Unary::Clip, turned));
+        self.graph.intern(Node::Unary(Unary::Neg, clipped))
     }
 
     fn select(&mut self, switch: Expr, a: Expr, b: Expr) -> Expr {

@@ -84,6 +84,7 @@ fn unary(function: Unary, a: &Bound) -> Moved {
     let x = a.range;
     match function {
         Unary::Neg => Some((x.neg(), a.radii)),
+        Unary::Clip => Some((Range { lo: x.lo.max(0.0), hi: x.hi.max(0.0) }, a.radii)),
         // What is turned is negative at the start, and nothing else.
         Unary::Abs => (x.lo >= 0.0 || x.hi < 0.0).then(|| (x.abs(), a.radii)),
         Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil => {
