@@ -246,7 +246,6 @@ impl Runner<'_> {
         if self.has_many_guards() {
             self.end_behind_first_root();
         }
-        self.proofs.certificate.proved_time += self.segment.end * h;
         self.segment.is_far = true;
         self.settle_all_signs();
         if let Verdict::Possible { guard, t_lo, t_clear, .. } = verdict {

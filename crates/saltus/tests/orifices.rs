@@ -1,0 +1,101 @@
+//! Roots and broken powers of what passes through zero, as in the flow through an orifice: the function
+//! exists on both sides, has no series between them, and rounding must not put its argument below zero.
+
+use saltus::{EventMethod, Loader, Run, Status};
+
+fn run(text: &str, rtol: f64, method: EventMethod) -> Run {
+    let model = Loader::default().text("model.salt", text).expect("a model without errors");
+    let mut options = model.options().expect("options");
+    options.rtol = rtol;
+    options.events = Some(method);
+    let run = model.run(options).expect("a run");
+    assert_eq!(run.ending.status, Status::Finished, "{text} {rtol} {method}: {:?}", run.ending);
+    run
+}
+
+/// The integral of a rate along x = cos 2t, v = -2 sin 2t, up to 5.
+fn integral(rate: &str) -> String {
+    format!("model M {{ state x = 1, v = 0, y = 0\nx' = v\nv' = -4 * x\ny' = {rate}\nrun {{ until 5 }} }}")
+}
+
+/// By quadrature with 14 digits between the zeros.
+const INTEGRALS: [(&str, f64); 10] = [
+    ("sign(x) * sqrt(abs(x))", -0.279_609_745_184),
+    ("sign(sin(time)) * sqrt(abs(sin(time)))", 0.912_515_994_172),
+    ("abs(x)^1.5", 2.886_846_920_794),
+    ("sqrt(max(x, 0))", 1.797_210_352_103),
+    ("max(x, 0)^1.5", 1.311_028_777_146),
+    ("sqrt(-min(x, 0))", 2.076_820_097_288),
+    ("sqrt(2 * 9.81 * max(x, 0))", 7.960_647_855_248),
+    ("sqrt(abs(sin(3 * time)))", 3.863_789_912_547),
+    ("abs(x)^0.5 * v", -1.179_064_422_033),
+    ("log(1 + sqrt(abs(x)))", 2.819_969_291_008),
+];
+
+#[test]
+fn what_passes_zero_is_integrated_on_both_sides() {
+    for (rate, expected) in INTEGRALS {
+        for rtol in [1e-4, 1e-6, 1e-8, 1e-10] {
+            for method in [EventMethod::Extrapolation, EventMethod::Certified] {
+                let found = run(&integral(rate), rtol, method);
+                let (y, steps) = (found.values[3], found.stats.steps);
+                // Some tolerances for each of a dozen zeros.
+                let allowed = 40.0 * (1e-9 + rtol * expected.abs().max(1.0));
+                assert!((y - expected).abs() < allowed, "{rate} {rtol} {method}: {y}");
+                assert!(steps < 500, "{rate} {rtol} {method}: {steps} steps");
+            }
+        }
+    }
+}
+
+/// A throw upwards with drag as a broken power of the speed, which passes zero at the top; by an explicit
+/// method of order 8 at 1e-12.
+#[test]
+fn drag_passes_the_top_of_a_throw() {
+    let text = "model Throw {
+        state h = 0, v = 20
+        h' = v
+        v' = -9.81 - 0.1 * v * sqrt(abs(v))
+        run { until 3 }
+    }";
+    for method in [EventMethod::Extrapolation, EventMethod::Certified] {
+        let found = run(text, 1e-9, method);
+        assert!((found.values[1] - 4.650_641_2).abs() < 1e-6, "{method}: {}", found.values[1]);
+        assert!((found.values[2] + 11.627_443_8).abs() < 1e-6, "{method}: {}", found.values[2]);
+    }
+}
+
+/// A contact after Hertz keeps its energy.
+#[test]
+fn hertz_contact() {
+    let text = "model Hertz {
+        state x = 0.5, v = 0
+        output energy = v^2 / 2 + 9.81 * x + 0.4 * 1e5 * max(-x, 0)^2.5
+        x' = v
+        v' = -9.81 + 1e5 * max(-x, 0)^1.5
+        run { until 2.6 }
+    }";
+    let found = run(text, 1e-9, EventMethod::Extrapolation);
+    let energy = found.values[1].mul_add(9.81, found.values[2].powi(2) / 2.0)
+        + 0.4e5 * (-found.values[1]).max(0.0).powf(2.5);
+    assert!((energy - 4.905).abs() < 1e-6, "{energy}");
+    assert!(found.stats.steps < 500, "{} steps", found.stats.steps);
+}
+
+/// A divisor that is never below 1, although its series is, by what is small beside what it was.
+#[test]
+fn a_divisor_that_comes_down_from_great_values_is_not_zero() {
+    let rate = |power: i32| {
+        format!(
+            "model M {{ state x = 1, v = 0, y = 0\nx' = v\nv' = -x\ny' = 1 / (1 + (30 * x)^{power})\nrun {{ until 6 }} }}"
+        )
+    };
+    // By quadrature.
+    let found = run(&rate(8), 1e-9, EventMethod::Extrapolation);
+    assert!((found.values[3] - 0.136_854_5).abs() < 1e-6, "{}", found.values[3]);
+    for power in [4, 6, 8] {
+        for rtol in [1e-4, 1e-6, 1e-8] {
+            run(&rate(power), rtol, EventMethod::Extrapolation);
+        }
+    }
+}
