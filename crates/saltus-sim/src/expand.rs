@@ -121,6 +121,8 @@ impl Runner<'_> {
                 }
                 if self.segment.is_near_edge {
                     self.end_where_flow_parts();
+                    // So near to a singular point much of the next series may be rounding.
+                    self.usual_length = 0.0;
                 } else if length > self.usual_length {
                     self.look_at_unusual_step(length);
                 } else {

@@ -88,9 +88,9 @@ impl Runner<'_> {
         any
     }
 
-    /// The series of an atom leads beyond the edge of a function. True if the flow does not: it is at the
-    /// edge, within what is negligible, and on it the atom does not fall. The states are put onto it.
-    pub fn rests_on_edge(&mut self, p: usize) -> bool {
+    /// True if the flow is at the edge of a function, within what is negligible, and on it the slope of the
+    /// atom of the edge is as wanted, which the series of the atom may deny. The states are put onto it.
+    pub fn rests_on_edge(&mut self, p: usize, wanted: impl Fn(f64) -> bool) -> bool {
         let before = self.env.clone();
         self.join_near_edges();
         if self.aside(|runner| runner.atom_value(p)) == 0.0 {
@@ -98,7 +98,7 @@ impl Runner<'_> {
             let plan = self.combination().plan.clone();
             let (x, f): (Vec<f64>, Vec<f64>) =
                 plan.states.iter().map(|&(x, f)| (self.env[x as usize], self.env[f as usize])).unzip();
-            if self.slopes_of_atoms(&x, &f)[p] >= 0.0 {
+            if wanted(self.slopes_of_atoms(&x, &f)[p]) {
                 self.disturb();
                 self.rested = self.stamp.t;
                 self.signs[p] = Signs::steady(0);

@@ -127,12 +127,17 @@ impl Runner<'_> {
         }
     }
 
-    /// Behind an edge that was only touched the series starts anew.
+    /// Behind an edge that was only touched the series starts anew, unless the flow comes to rest on it.
     pub fn restart_behind_edges(&mut self) {
-        if self.segment.valid && self.meets_edge(|e, after| e.kind == EdgeKind::NonNegative && after > 0) {
+        let is_touched = |e: Edge, after: i8| e.kind == EdgeKind::NonNegative && after > 0;
+        if self.segment.valid && self.meets_edge(is_touched) {
             self.disturb();
-            for signs in self.signs.iter_mut().filter(|s| s.now == 0) {
-                signs.now = signs.after;
+            for p in 0..self.signs.len() {
+                let Signs { now: 0, after } = self.signs[p] else { continue };
+                let is_edge = self.live_edges(p as u32).any(|edge| is_touched(edge, after));
+                if !(is_edge && self.rests_on_edge(p, |slope| slope == 0.0)) {
+                    self.signs[p].now = after;
+                }
             }
         }
     }
@@ -157,7 +162,9 @@ impl Runner<'_> {
             let Signs { now: 0, after } = self.signs[p] else { continue };
             let left = self.live_edges(p as u32).find(|e| e.kind.is_left(after));
             if let Some(edge) = left
-                && !(may_rest && edge.kind == EdgeKind::NonNegative && self.rests_on_edge(p))
+                && !(may_rest
+                    && edge.kind == EdgeKind::NonNegative
+                    && self.rests_on_edge(p, |slope| slope >= 0.0))
             {
                 return Err(explain::edge(self, edge));
             }
