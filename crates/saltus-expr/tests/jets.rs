@@ -116,6 +116,7 @@ fn unary_series(op: Unary, x: &Series) -> Series {
         Unary::Asinh => from_slope(one_plus_square(x, 1.0).power(-0.5), x0.asinh()),
         Unary::Acosh => from_slope(one_plus_square(x, -1.0).scale(-1.0).power(-0.5), x0.acosh()),
         Unary::Atanh => from_slope(one_plus_square(x, -1.0).reciprocal(), x0.atanh()),
+        Unary::Clip => x.add(&Series::constant(x0.max(0.0) - x0)),
         Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Not => {
             Series::constant(saltus_expr::vm::unary(op, x0))
         }

@@ -75,9 +75,10 @@ fn expressions(graph: &mut Graph, random: &mut Random, slots: &[u32], size: usiz
             5 => Node::Unary(random.pick(&[Unary::Neg, Unary::Sin, Unary::Cos, Unary::Exp]), a),
             6 | 7 => Node::Unary(random.pick(&Unary::ALL), a),
             8 | 9 => Node::Binary(random.pick(&Binary::ALL), a, b),
-            10 => match random.below(3) {
+            10 => match random.below(4) {
                 0 => Node::Select(operand(random, &pool), a, b),
-                1 => Node::Powi(a, random.below(9) as i32 - 3),
+                1 => Node::Unary(Unary::Clip, a),
+                2 => Node::Powi(a, random.below(9) as i32 - 3),
                 _ => Node::Binary(Binary::Pow, a, graph.real(random.number())),
             },
             _ => {

@@ -116,8 +116,10 @@ impl Runner<'_> {
         let first_event = self.events.len();
         let mut stop: Option<(u32, u32)> = None;
         let mut rounds = 0;
-        self.cross_stairs();
-        self.cross_kinks();
+        if self.segment.valid {
+            self.cross_stairs();
+            self.cross_kinks();
+        }
         loop {
             self.settle_switches()?;
             self.stirred.stir(self.current, self.combinations.get(self.current), &self.signs);

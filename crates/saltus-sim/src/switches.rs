@@ -89,9 +89,6 @@ impl Runner<'_> {
     /// Stairs whose edge was located here move to the next cell.
     pub fn cross_stairs(&mut self) {
         let Some(last) = self.segment.next_root.checked_sub(1) else { return };
-        if !self.segment.valid {
-            return;
-        }
         for k in (0..=last).rev() {
             let root = self.segment.roots[k];
             if root.hi < self.segment.cursor && root.exact.is_nan() {
@@ -110,7 +107,7 @@ impl Runner<'_> {
 
     /// The run stands behind a kink: what jumped there is read again from numbers.
     pub fn cross_kinks(&mut self) {
-        if !self.segment.valid || !self.meets_edge(|e, _| e.kind == EdgeKind::Kink) {
+        if !self.meets_edge(|e, _| e.kind == EdgeKind::Kink) {
             return;
         }
         self.disturb();
