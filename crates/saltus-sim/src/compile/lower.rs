@@ -178,15 +178,15 @@ impl Builder<'_> {
             Unary::Not => self.condition_switch(e, e),
             _ => {
                 let a = self.lower(a);
-                self.by_branches(a, |graph, a| graph.intern(Node::Unary(op, a)))
+                self.by_branches(e, a, |graph, a| graph.intern(Node::Unary(op, a)))
             }
         }
     }
 
-    /// A function of an expression. If this is constant in one branch of a choice in it, as 2 g max(h, 0)
+    /// A function `e` of an expression. If this is constant in one branch of a choice in it, as 2 g max(h, 0)
     /// is, the function is chosen instead: the root of a constant zero is zero, but has no series as one
     /// of something that may move.
-    fn by_branches(&mut self, argument: Expr, function: impl Fn(&mut Graph, Expr) -> Expr) -> Expr {
+    fn by_branches(&mut self, e: Expr, argument: Expr, function: impl Fn(&mut Graph, Expr) -> Expr) -> Expr {
         let mut nodes = Vec::new();
         self.graph.visit(&[argument], |e| nodes.push(e));
         for &choice in &nodes {
@@ -197,6 +197,7 @@ impl Builder<'_> {
             let varying = branches.map(|branch| self.varies(branch));
             if varying[0] != varying[1] {
                 let [a, b] = branches.map(|branch| function(&mut self.graph, branch));
+                self.origins.insert(if varying[0] { a } else { b }, e);
                 return self.graph.intern(Node::Select(switch, a, b));
             }
         }
@@ -223,7 +224,7 @@ impl Builder<'_> {
             Binary::Lt | Binary::Le | Binary::Eq | Binary::And | Binary::Or => self.condition_switch(e, e),
             Binary::Pow => {
                 let (a, b) = (self.lower(a), self.lower(b));
-                self.by_branches(a, |graph, a| graph.intern(Node::Binary(op, a, b)))
+                self.by_branches(e, a, |graph, a| graph.intern(Node::Binary(op, a, b)))
             }
             _ => {
                 let (a, b) = (self.lower(a), self.lower(b));
