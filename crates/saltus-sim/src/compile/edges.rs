@@ -174,6 +174,10 @@ impl Builder<'_> {
             Node::Binary(Binary::Pow, ..) => Some(e),
             _ => None,
         };
-        self.graph.rewrite(&[e], argument)[0]
+        let other = self.graph.rewrite(&[e], argument)[0];
+        if let Some(&origin) = self.origins.get(&e) {
+            self.origins.entry(other).or_insert(origin);
+        }
+        other
     }
 }

@@ -197,7 +197,11 @@ impl Builder<'_> {
             let varying = branches.map(|branch| self.varies(branch));
             if varying[0] != varying[1] {
                 let [a, b] = branches.map(|branch| function(&mut self.graph, branch));
-                self.origins.insert(if varying[0] { a } else { b }, e);
+                for branch in [a, b] {
+                    if !matches!(self.graph.node(branch), Node::Const(..)) {
+                        self.origins.entry(branch).or_insert(e);
+                    }
+                }
                 return self.graph.intern(Node::Select(switch, a, b));
             }
         }
