@@ -257,7 +257,8 @@ impl Runner<'_> {
         let Some(&root) = self.segment.roots.get(first).filter(|root| self.advances(root.lo)) else {
             return f64::INFINITY;
         };
-        let rounding = POLE_ROUNDING * f64::EPSILON * polynomial::magnitude(&self.row);
+        let row = &self.row[..self.row_length(p)];
+        let rounding = POLE_ROUNDING * f64::EPSILON * polynomial::magnitude(row);
         let value = f64::from(self.signs[p].now) * self.atom_at(p, root.hi);
         if value.is_nan() || value <= rounding {
             return f64::INFINITY;
