@@ -32,8 +32,8 @@ impl Runner<'_> {
 
     /// Ends a step sooner if its polynomials are far from the equations at its end; true if they are. The
     /// last coefficients do not tell that where they are zero by chance, as in the series of x' = 1 - x^3
-    /// from 0, or lost, as in that of tanh(100 x) from 1. Behind the first root on it nothing is evaluated,
-    /// so a step ends there.
+    /// from 0, or lost, as in that of tanh(100 x) from 1. Behind the first root on it nothing is evaluated
+    /// before that has happened.
     pub fn end_before_defect(&mut self) -> bool {
         let first = self.segment.roots.iter().copied().find(|root| self.advances(root.lo));
         let mut end = first.map_or(self.segment.end, |root| root.lo);
@@ -46,9 +46,28 @@ impl Runner<'_> {
             self.end_at(end);
             self.stats.rejected += 1;
         } else if let Some(root) = first {
-            self.end_at(root.hi);
+            self.segment.compared = root.lo;
         }
         is_shorter
+    }
+
+    /// Compares a step with the equations behind a root that has left it in force, up to the next one.
+    #[cold]
+    pub fn compare_further(&mut self) {
+        let here = self.segment.cursor;
+        let next = self.segment.roots.iter().map(|root| root.lo).find(|&lo| lo > here && self.advances(lo));
+        let mut end = next.unwrap_or(self.segment.end);
+        let mut is_shorter = false;
+        while self.advances(end) && self.exists_at_place(end) && !self.has_slopes_at(end, FAR_OFF) {
+            end = 0.5 * (here + end);
+            is_shorter = true;
+        }
+        self.segment.compared = next.unwrap_or(f64::INFINITY);
+        if is_shorter {
+            self.end_at(end.max(here));
+            self.segment.compared = f64::INFINITY;
+            self.stats.rejected += 1;
+        }
     }
 
     /// True if derivatives and guards that are evaluated at a place on the step are those of their
@@ -180,13 +199,16 @@ impl Runner<'_> {
     /// True if the slopes of the polynomial at a place are those of the flow, as far as the way to there
     /// makes them matter, or the flow does not exist there.
     pub fn follows_flow(&mut self, s: f64) -> bool {
-        if !self.exists_at_place(s) {
-            return true;
-        }
+        !self.exists_at_place(s) || self.has_slopes_at(s, 1.0)
+    }
+
+    /// True if the slopes of the polynomial at a place where the flow exists are those of the flow, within
+    /// so many tolerances on the way to there.
+    fn has_slopes_at(&mut self, s: f64, tolerances: f64) -> bool {
         self.aside(|runner| {
             runner.stand_at(s);
             runner.evaluate_plan();
-            runner.slopes_agree(s, 1.0)
+            runner.slopes_agree(s, tolerances)
         })
     }
 }

@@ -182,6 +182,7 @@ impl Runner<'_> {
         segment.recorded = self.stamp.t;
         segment.is_far = false;
         segment.is_near_edge = false;
+        segment.compared = f64::INFINITY;
         segment.roots.clear();
         segment.next_root = 0;
         segment.valid = true;

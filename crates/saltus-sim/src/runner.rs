@@ -417,6 +417,9 @@ impl<'s> Runner<'s> {
                     Some(_) => self.expand_by_values()?,
                 }
             }
+            if self.segment.cursor >= self.segment.compared {
+                self.compare_further();
+            }
             match self.locate() {
                 Located::Nothing => self.reach_segment_end()?,
                 Located::Instant { t, s, is_rounded } => {

@@ -52,6 +52,8 @@ pub(crate) struct Segment {
     pub is_far: bool,
     /// True if it is not easily told whether a function reaches its edge on the step.
     pub is_near_edge: bool,
+    /// Up to here the step was compared with the equations, if it had to be; infinite if nothing is left.
+    pub compared: f64,
     /// Zeros of guards in order.
     pub roots: Vec<StepRoot>,
     pub next_root: usize,

@@ -163,6 +163,23 @@ fn a_size_is_not_below_zero_where_it_turns() {
     }
 }
 
+/// A triple zero is located where the size that turns there is still visible, which must agree with its
+/// series.
+#[test]
+fn a_size_that_turns_beside_a_triple_zero() {
+    let text = "model Triple {
+        state x = 0.83, v = 0.31, y = 0
+        x' = v
+        v' = -x
+        y' = if exp(abs(v)) < 1 then abs(v^3) else 1
+        run { until 1; atol 1e-13 }
+    }";
+    for rtol in TOLERANCES {
+        let steps = run(text, rtol, EventMethod::Extrapolation).stats.steps;
+        assert!(steps < 100, "{rtol}: {steps} steps");
+    }
+}
+
 /// The cut of an angle and the edge of a stair at one place, and an angle that is zero until it is pi.
 #[test]
 fn cuts_of_angles_beside_other_jumps() {

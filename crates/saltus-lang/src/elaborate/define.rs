@@ -342,15 +342,22 @@ impl<'a> Elaborator<'a> {
             };
             let free: Vec<usize> =
                 (0..cells.vars.len()).filter(|&p| !self.connected.contains(&cells.vars[p])).collect();
+            if free.is_empty() {
+                continue;
+            }
+            // A value of another size is told as for any equation.
+            let fits = |v: &Value| v.shape == Shape::Scalar || v.items.len() == cells.vars.len();
+            if !given.as_ref().is_ok_and(fits) {
+                self.equate(scope, &cells, false, given, tree.span, value.span);
+                continue;
+            }
             let given = given.map(|v| {
                 let items: Items = free.iter().map(|&p| v.at(p)).collect();
                 Value { shape: Shape::Vector(items.len()), items, ..v }
             });
             let vars = free.iter().map(|&p| cells.vars[p]).collect();
             let rest = Cells { shape: Shape::Vector(free.len()), vars, ..cells };
-            if !free.is_empty() {
-                self.equate(scope, &rest, false, given, tree.span, value.span);
-            }
+            self.equate(scope, &rest, false, given, tree.span, value.span);
         }
     }
 

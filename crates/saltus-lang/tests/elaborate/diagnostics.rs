@@ -415,6 +415,10 @@ E101 2 `xx`: `xx` is not declared",
             "E104 2 `[1, 2]`: a vector of 3 is needed here, and this is a vector of 2
 E104 3 `[1, 2, 3, 4]`: a vector of 3 is needed here, and this is a vector of 4",
         ),
+        (
+            "component C { input u[3] = [1, 2]; output y = u[1] }\nmodel M { c: C; output y = c.y }",
+            "E104 1 `[1, 2]`: a vector of 3 is needed here, and this is a vector of 2",
+        ),
     ] {
         assert_eq!(findings(&compile_case(text), true), found, "{text}");
     }

@@ -27,6 +27,8 @@ pub(crate) struct Builder<'s> {
     pub lowered: QuickMap<Expr, Expr>,
     /// What smooth expressions stand for.
     pub origins: QuickMap<Expr, Expr>,
+    /// Smooth expressions for what is never negative, or never positive if so told.
+    pub one_sided: QuickMap<Expr, bool>,
     pub varying: QuickMap<Expr, bool>,
     pub conditions: QuickMap<Expr, Expr>,
     atoms: Vec<Atom>,
@@ -79,6 +81,7 @@ impl<'s> Builder<'s> {
             switches: Vec::new(),
             lowered: QuickMap::default(),
             origins: QuickMap::default(),
+            one_sided: QuickMap::default(),
             varying: QuickMap::default(),
             conditions: QuickMap::default(),
             atoms: Vec::new(),

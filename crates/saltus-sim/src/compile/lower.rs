@@ -160,7 +160,8 @@ impl Builder<'_> {
                 let switch = self.condition_switch(e, condition);
                 let negative = self.graph.intern(Node::Unary(Unary::Neg, a));
                 let branch = self.select(switch, a, negative);
-                self.clip(branch, false)
+                self.one_sided.insert(branch, false);
+                branch
             }
             Unary::Sign => {
                 let zero = self.graph.real(0.0);
@@ -176,9 +177,14 @@ impl Builder<'_> {
                 self.graph.intern(Node::Unary(Unary::Neg, floor))
             }
             Unary::Not => self.condition_switch(e, e),
+            Unary::Sqrt | Unary::Log => {
+                let a = self.lower(a);
+                let a = self.clipped(a);
+                self.by_branches(e, a, |graph, a| graph.intern(Node::Unary(op, a)))
+            }
             _ => {
                 let a = self.lower(a);
-                self.by_branches(e, a, |graph, a| graph.intern(Node::Unary(op, a)))
+                self.graph.intern(Node::Unary(op, a))
             }
         }
     }
@@ -215,8 +221,10 @@ impl Builder<'_> {
                 let condition = self.graph.intern(Node::Binary(Binary::Le, first, second));
                 let switch = self.condition_switch(e, condition);
                 let branch = self.select(switch, a, b);
-                let has_zero = [a, b].contains(&self.graph.real(0.0));
-                if has_zero { self.clip(branch, op == Binary::Min) } else { branch }
+                if [a, b].contains(&self.graph.real(0.0)) {
+                    self.one_sided.insert(branch, op == Binary::Min);
+                }
+                branch
             }
             Binary::Mod => {
                 let ratio = self.graph.intern(Node::Binary(Binary::Div, a, b));
@@ -228,7 +236,16 @@ impl Builder<'_> {
             Binary::Lt | Binary::Le | Binary::Eq | Binary::And | Binary::Or => self.condition_switch(e, e),
             Binary::Pow => {
                 let (a, b) = (self.lower(a), self.lower(b));
-                self.by_branches(e, a, |graph, a| graph.intern(Node::Binary(op, a, b)))
+                let a = self.clipped(a);
+                let function = |graph: &mut Graph, a: Expr| graph.intern(Node::Binary(op, a, b));
+                // Flows that are lower powers may rest where the branch changes.
+                let by_branches = |power: f64| power >= 1.0 || power == 0.5;
+                match self.graph.node(b) {
+                    Node::Const(bits, _) if by_branches(f64::from_bits(bits)) => {
+                        self.by_branches(e, a, function)
+                    }
+                    _ => function(&mut self.graph, a),
+                }
             }
             _ => {
                 let (a, b) = (self.lower(a), self.lower(b));
@@ -237,15 +254,17 @@ impl Builder<'_> {
         }
     }
 
-    /// Where a branch changes, its argument is zero but for rounding, which must not give what cannot be
-    /// negative, or positive, the other sign: functions of it would not exist.
-    fn clip(&mut self, branch: Expr, is_negative: bool) -> Expr {
-        if !is_negative {
-            return self.graph.intern(Node::Unary(Unary::Clip, branch));
-        }
-        let turned = self.graph.intern(Node::Unary(Unary::Neg, branch));
-        let clipped = self.graph.intern(Node::Unary(Unary::Clip, turned));
-        self.graph.intern(Node::Unary(Unary::Neg, clipped))
+    /// An argument in which branches have no value on the wrong side of zero. Where a branch changes, it is
+    /// zero but for rounding, and a function of what cannot be negative has to exist there.
+    fn clipped(&mut self, argument: Expr) -> Expr {
+        let one_sided = &self.one_sided;
+        let clip = |graph: &mut Graph, e: Expr| {
+            let &is_negative = one_sided.get(&e)?;
+            let positive = if is_negative { graph.intern(Node::Unary(Unary::Neg, e)) } else { e };
+            let clipped = graph.intern(Node::Unary(Unary::Clip, positive));
+            Some(if is_negative { graph.intern(Node::Unary(Unary::Neg, clipped)) } else { clipped })
+        };
+        self.graph.rewrite(&[argument], clip)[0]
     }
 
     fn select(&mut self, switch: Expr, a: Expr, b: Expr) -> Expr {
@@ -266,6 +285,7 @@ impl Builder<'_> {
 
     fn stair_switch(&mut self, origin: Expr, quantity: Expr, grid: Grid) -> Expr {
         let quantity = self.lower(quantity);
+        let quantity = self.clipped(quantity);
         let atom = self.lowered_atom(quantity);
         self.new_switch(origin, Sort::Integer, SwitchKind::Stair(atom, grid))
     }
