@@ -120,9 +120,11 @@ impl Runner<'_> {
         let squares = &mut self.proofs.carried.squares;
         let slots = combination.plan.states.iter().map(|&(slot, _)| slot as usize);
         match combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) {
-            Some(prover) => slots
-                .zip(prover.state_roundings(elapsed))
-                .for_each(|(slot, error)| squares[slot] += error * error),
+            Some(prover) => slots.zip(prover.state_roundings(elapsed)).for_each(|(slot, error)| {
+                // A state that does not move is as exact as it was.
+                let error = if error > 0.0 { error + UNIT * self.env[slot].abs() } else { 0.0 };
+                squares[slot] += error * error;
+            }),
             None => slots.for_each(|slot| squares[slot] += (UNIT * self.env[slot]).powi(2)),
         }
     }

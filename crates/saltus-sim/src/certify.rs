@@ -8,12 +8,13 @@
 use crate::carried::Carried;
 use crate::combination::{self, Combination};
 use crate::compile::Signs;
-use crate::guards::{sign_of, start_root};
+use crate::guards::{greatest_powers, sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_expr::jet::{Obstacle, ObstacleKind};
+use saltus_num::MARGIN;
 use saltus_num::roots::Sign;
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
@@ -33,6 +34,14 @@ pub(crate) struct Proofs {
     /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
     /// steps grow until it is seen again.
     pub unproved: f64,
+    /// How long the tolerance allows the step to be.
+    pub unit: f64,
+    /// The step is proved by what was proved before, and no guard comes near to zero on it.
+    is_plain: bool,
+    /// How much of the value of each atom is left on the step at least, by the sizes of its coefficients.
+    rooms: Vec<f64>,
+    /// Atoms at which more than their sizes have to be looked.
+    pending: Vec<usize>,
     /// The last step was cut because a function may leave its domain.
     is_cut: bool,
 }
@@ -61,6 +70,53 @@ impl Runner<'_> {
     /// Proves as much of a step as can be: the length of what comes of it. The verdict is kept for
     /// [`Runner::take_proved_roots`].
     pub fn prove_step(&mut self, length: f64) -> (f64, Verdict) {
+        self.proofs.is_plain = self.is_plain(length);
+        if self.proofs.is_plain {
+            (self.proofs.is_cut, self.proofs.unproved) = (false, 0.0);
+            return (length, Verdict::Proved { h: length });
+        }
+        self.prove_anew(length)
+    }
+
+    /// True if the flow is proved to stay near its polynomial by what was proved for earlier steps, and the
+    /// sizes of its coefficients show that every guard keeps its sign.
+    fn is_plain(&mut self, length: f64) -> bool {
+        let combination = self.combinations.get_mut(self.current);
+        let Combination { prover, jets, atom_rows, switches, bank, has_idle_kinks, .. } = combination;
+        let Some(prover) = prover.as_mut().filter(|_| switches.is_empty() && bank.is_none()) else {
+            return false;
+        };
+        let jets = jets.as_ref();
+        let request = Request {
+            env: &self.env,
+            jets,
+            scale: self.scale,
+            h: length,
+            unit: self.proofs.unit,
+            resolution: 0.0,
+            absolute: self.tolerance.absolute,
+            local: (self.method == EventMethod::Validated).then_some(self.tolerance),
+            slack: &[],
+        };
+        let powers = greatest_powers(length / self.scale, self.order);
+        let rooms = &mut self.proofs.rooms;
+        rooms.clear();
+        for (signs, row) in self.signs.iter().zip(atom_rows) {
+            let [value, slope, rest] = row.spread(jets.arena());
+            let change = slope.abs() * powers[0] + rest * powers[1];
+            rooms.push(f64::from(signs.now) * value * (1.0 - MARGIN) - change);
+        }
+        let is_plain = !*has_idle_kinks
+            && rooms.iter().all(|&room| room > 0.0)
+            && prover.holds(&request)
+            && rooms.iter().enumerate().all(|(p, &room)| room > prover.radius(p));
+        if is_plain {
+            prover.confirm();
+        }
+        is_plain
+    }
+
+    fn prove_anew(&mut self, length: f64) -> (f64, Verdict) {
         // Nothing can be proved of a step to the edge of a function; a second try would only be shorter.
         if std::mem::take(&mut self.proofs.is_cut) && self.leaves_domain(length) {
             return (length, Verdict::Uncertain { h: length, obstacle: self.obstacle() });
@@ -80,6 +136,7 @@ impl Runner<'_> {
             jets,
             scale: self.scale,
             h: length,
+            unit: self.proofs.unit,
             resolution,
             absolute,
             local,
@@ -138,16 +195,38 @@ impl Runner<'_> {
 
     /// The signs that the atoms must keep on the step.
     fn watch_atoms(&mut self, watches: &mut Vec<Watch>, length: f64) {
-        watches.clear();
+        let mut pending = std::mem::take(&mut self.proofs.pending);
+        self.watch_crowd(watches, &mut pending);
         let may_be_idle = self.combination().has_idle_kinks;
-        for p in 0..self.signs.len() {
-            let watch = match self.steady_watch(p) {
+        for &p in &pending {
+            watches[p] = match self.steady_watch(p) {
                 _ if may_be_idle && self.does_not_matter(p, length) => Watch::NONE,
                 Some(watch) => watch,
                 None => self.watch_from_zero(p, length),
             };
-            watches.push(watch);
         }
+        self.proofs.pending = pending;
+    }
+
+    /// Watches for the guards of a crowd of which it is known until when they keep their signs; the others
+    /// are left pending.
+    fn watch_crowd(&self, watches: &mut Vec<Watch>, pending: &mut Vec<usize>) {
+        watches.clear();
+        pending.clear();
+        let combination = self.combination();
+        if self.earliest.len() < self.signs.len() || combination.has_idle_kinks {
+            watches.resize(self.signs.len(), Watch::NONE);
+            pending.extend(0..self.signs.len());
+            return;
+        }
+        let untils = self.earliest.iter().map(|earliest| earliest * self.scale);
+        watches.extend(self.signs.iter().zip(untils).map(|(signs, until)| Watch {
+            sign: Sign::of(f64::from(signs.now)),
+            from_zero: false,
+            until,
+        }));
+        let is_pending = |&p: &usize| combination.banked[p] == u32::MAX || watches[p].until <= 0.0;
+        pending.extend((0..self.signs.len()).filter(is_pending));
     }
 
     /// True if an atom is but the kink of what is shown, or the cut of functions that have none on the
@@ -219,6 +298,12 @@ impl Runner<'_> {
     pub fn take_proved_roots(&mut self, verdict: Verdict, ratio: f64) {
         let (origin, h, end) = (self.segment.origin, self.segment.h, self.segment.end);
         let certificate = &mut self.proofs.certificate;
+        if self.proofs.is_plain {
+            certificate.proved_steps += 1;
+            self.segment.is_far = true;
+            self.settle_all_signs();
+            return;
+        }
         if let Verdict::Uncertain { obstacle, .. } = verdict {
             certificate.unproved_steps += 1;
             let what = obstacle.map_or_else(|| "the enclosure does not close".into(), |o| o.to_string());

@@ -211,6 +211,7 @@ impl Runner<'_> {
             }
             let wanted = ratio * self.scale;
             let length = if wanted < remaining { wanted } else { remaining };
+            self.proofs.unit = if wanted < f64::INFINITY { wanted } else { length };
             let estimated = !self.combination().is_exact;
             if estimated && ratio > GREATEST_RATIO && self.scale < remaining {
                 self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));

@@ -523,7 +523,7 @@ impl Combination {
 
 /// The greatest powers of a place on a step of some units: of order 1, and of any order above. Up to
 /// one that is the square, beyond the highest power.
-fn greatest_powers(ratio: f64, order: usize) -> [f64; 2] {
+pub(crate) fn greatest_powers(ratio: f64, order: usize) -> [f64; 2] {
     let highest = if ratio <= 1.0 { ratio * ratio } else { powi(ratio, order as i32) };
     [ratio, highest * (1.0 + MARGIN)]
 }

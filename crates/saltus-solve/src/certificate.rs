@@ -17,7 +17,7 @@
 //! tolerance all through the step.
 
 use crate::taylor::Tolerance;
-use saltus_expr::jet::{Bank, Distance, Jets, Obstacle, SlotBound, Tube};
+use saltus_expr::jet::{Bank, Distance, Jets, Length, Obstacle, SlotBound, Tube};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::elementary::powi;
 use saltus_num::interval::Interval;
@@ -90,6 +90,8 @@ pub struct Request<'a> {
     pub scale: f64,
     /// The proposed length.
     pub h: f64,
+    /// How long the tolerance would allow the step to be, if that is more.
+    pub unit: f64,
     /// Brackets of events need not be narrower than this.
     pub resolution: f64,
     /// States are followed no more narrowly than they move, and than this.
@@ -99,6 +101,13 @@ pub struct Request<'a> {
     /// The slack of the slots that the crowd reads, in ascending order; empty if nothing is known of
     /// guards beforehand.
     pub slack: &'a [f64],
+}
+
+impl Request<'_> {
+    /// The step with another length, at most that proposed.
+    fn length(&self, h: f64) -> Length {
+        Length { h, unit: self.unit.max(h), scale: self.scale }
+    }
 }
 
 /// What was proved of a step; all times are measured from its start.
@@ -197,7 +206,8 @@ impl Bracket {
 /// jets.run(&env, 0.5);
 /// let mut prove = |h: f64| {
 ///     let request = Request {
-///         env: &env, jets: &jets, scale: 0.5, h, resolution: 1e-9, absolute: 0.0, local: None, slack: &[],
+///         env: &env, jets: &jets, scale: 0.5, h, unit: h, resolution: 1e-9, absolute: 0.0, local: None,
+///         slack: &[],
 ///     };
 ///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false, until: 0.0 }])
 /// };
@@ -368,8 +378,34 @@ impl Certifier {
         self.doubt.map_or(Verdict::Uncertain { h, obstacle: self.obstacle }, |doubt| doubt.verdict)
     }
 
+    /// True if the flow stays near its polynomial by what was proved for earlier steps, and nothing is known
+    /// that asks for a shorter step. Nothing is said of guards but by [`Certifier::radius`].
+    #[inline]
+    pub fn holds(&mut self, request: &Request) -> bool {
+        let is_usual = self.memory == f64::INFINITY && self.width == WIDTH && request.local.is_none();
+        if !is_usual || request.h > self.closing {
+            return false;
+        }
+        self.tube.set_point(request.env, request.absolute);
+        self.tube.holds(request.jets, request.length(request.h), WIDTH)
+    }
+
+    /// How far a guard may be from its polynomial on the last step; infinite if that is not known.
+    #[inline]
+    pub fn radius(&self, guard: usize) -> f64 {
+        self.tube.watched_radius(guard)
+    }
+
+    /// No guard comes near to zero on a step that [`Certifier::holds`]: it is proved as a whole.
+    pub fn confirm(&mut self) {
+        self.brackets.clear();
+        self.obstacle = None;
+        self.closing *= LONGER;
+    }
+
     fn prove(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
-        let bounded = self.tube.bound_distance(request.jets, h, request.scale, self.width);
+        let length = request.length(h);
+        let bounded = self.tube.bound_distance(request.jets, length, self.width);
         let mut looked = self.look(request, h, guards, bounded);
         // What can not be told by a proof for many steps may be told by one for this step.
         if !matches!(looked, Looked::All) && !self.tube.is_tight() {
@@ -533,7 +569,7 @@ impl Certifier {
             let bound = self.tube.watched(jets, guard)?;
             if !keeps(watch, bound.range) && !self.is_far(watch, bound, jets.spread(slot), h / scale) {
                 jets.row(slot, &mut self.row);
-                self.bracket(guard, watch, bound, h, scale);
+                self.bracket(guard, watch, bound, [h, h, scale]);
             }
         }
         let Some(mut bank) = self.bank.take() else { return Ok(()) };
@@ -567,7 +603,7 @@ impl Certifier {
                 let first = self.brackets.len();
                 if !keeps(guards[guard], bound.range) {
                     bank.row(function, &mut self.row);
-                    self.bracket(guard, guards[guard], bound, h, scale);
+                    self.bracket(guard, guards[guard], bound, [self.reach, h, scale]);
                 }
                 let narrow = self.brackets[first..].iter().filter(|b| b.is_narrow(resolution));
                 let changes = narrow.filter_map(Bracket::changed);
@@ -625,12 +661,14 @@ impl Certifier {
         !watch.from_zero && watch.sign.value() * value * (1.0 - MARGIN) > change + radius
     }
 
-    /// Adds the brackets of the guard whose coefficients are in `row`. One that starts at zero is
-    /// divided by the time, and so is one whose value at the start is lost in its rounding but which
-    /// surely moves away from zero: its sign there is known from before.
-    fn bracket(&mut self, guard: usize, watch: Watch, bound: SlotBound, h: f64, scale: f64) {
+    /// Adds the brackets of the guard whose coefficients are in `row`, up to a time `h` of a step of length
+    /// `whole`. One that starts at zero is divided by the time, and so is one whose value at the start is
+    /// lost in its rounding but which surely moves away from zero: its sign there is known from before.
+    fn bracket(&mut self, guard: usize, watch: Watch, bound: SlotBound, [h, whole, scale]: [f64; 3]) {
         let (radii, order) = (bound.radii, self.row.len() - 1);
         let margin = 8.0 * UNIT * order as f64;
+        let part = (h / whole) * (1.0 + 4.0 * UNIT);
+        let tail_part = if h == whole { 1.0 } else { powi(part, order as i32 + 1) * (1.0 + 64.0 * UNIT) };
         let (ratio, mut power, mut size) = (h / scale, 1.0, 0.0);
         for c in &mut self.row[1..] {
             power *= ratio;
@@ -639,11 +677,15 @@ impl Certifier {
         }
         let radius = Radius {
             start: radii.start,
-            drift: radii.drift + radii.spread * self.distance.drift + margin * size,
-            tail: radii.tail + radii.spread * self.distance.tail,
+            drift: (radii.drift + radii.spread * self.distance.drift) * part + margin * size,
+            tail: (radii.tail + radii.spread * self.distance.tail) * tail_part,
             order: order as i32 + 1,
         };
         let radius = if self.has_fault(Fault::NoRemainder) { Radius { tail: 0.0, ..radius } } else { radius };
+        let greatest = (radius.start + radius.drift) + (radius.tail + size);
+        if !watch.from_zero && watch.sign.value() * self.row[0] * (1.0 - MARGIN) > greatest {
+            return;
+        }
         let degree = self.row.iter().rposition(|&c| c != 0.0).unwrap_or(0).max(1);
         let row = &self.row[..=degree];
         let moves_away = row[1] * watch.sign.value() > radius.drift;

@@ -34,6 +34,7 @@ fn proving_a_step_allocates_nothing() {
                 jets: &jets,
                 scale: 0.3,
                 h: 0.3,
+                unit: 0.4,
                 resolution: 1e-6,
                 absolute: 0.0,
                 local: None,

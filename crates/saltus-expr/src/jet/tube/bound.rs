@@ -2,6 +2,7 @@
 
 use crate::jet::range::Range;
 use saltus_num::UNIT;
+use saltus_num::elementary::powi;
 
 /// Covers the rounding of the operations that make one bound from others.
 const INFLATION: f64 = 1.0 + 128.0 * UNIT;
@@ -64,6 +65,30 @@ impl Radii {
     }
 }
 
+/// A part of the time for which something was found, from its start on: what is left of drifts, which grow
+/// with time, and of tails, which grow with a power of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Part {
+    pub of_drift: f64,
+    pub of_tail: f64,
+}
+
+impl Part {
+    pub const WHOLE: Part = Part { of_drift: 1.0, of_tail: 1.0 };
+
+    /// A share of the time, with terms up to an order in the polynomials.
+    #[inline]
+    pub fn new(share: f64, order: usize) -> Part {
+        if share >= 1.0 {
+            return Part::WHOLE;
+        }
+        Part {
+            of_drift: share * (1.0 + 4.0 * UNIT),
+            of_tail: powi(share, order as i32 + 1) * (1.0 + 64.0 * UNIT),
+        }
+    }
+}
+
 /// What is known of a row all along a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
@@ -101,9 +126,10 @@ impl Bound {
         Bound { cause: Some(cause), ..Bound::point(0.0) }
     }
 
-    /// With a share of its tail.
-    pub fn with_share(mut self, share: f64) -> Bound {
-        self.radii.tail *= share * (1.0 + 2.0 * UNIT);
+    /// On the part of a step.
+    pub fn on(mut self, part: Part) -> Bound {
+        self.radii.drift *= part.of_drift;
+        self.radii.tail *= part.of_tail;
         self
     }
 

@@ -17,13 +17,14 @@
 //! comes in at the end of the step, so growth hardly matters, and what is proved is about as narrow as
 //! the error is estimated to be.
 //!
-//! A [`Proof`] is made for all steps whose coefficients are within its [`Limits`]. Mostly the last one
-//! holds for the next step, too; one for a step alone is made where a wide one does not succeed.
+//! A [`Proof`] is made for all steps whose coefficients are within its [`Limits`](limits::Limits). Mostly
+//! the last one holds for the next step, too; one for a step alone is made where a wide one does not succeed.
 
 mod bound;
 mod limits;
 mod obstacle;
 mod operation;
+mod polynomials;
 mod profile;
 mod proof;
 mod rows;
@@ -37,18 +38,22 @@ pub use obstacle::{Obstacle, ObstacleKind};
 use super::bank::Bank;
 use super::{Jets, Lowered};
 use crate::plan::FlowPlan;
-use bound::Bound;
-use limits::Limits;
+use bound::{Bound, Part};
+use polynomials::Polynomials;
 use profile::{Coefficients, Extent, Profiles};
 use proof::{Flow, Proof, Span, Step};
 use rows::Pass;
-use saltus_num::UNIT;
 use saltus_num::interval::Interval;
 use std::sync::Arc;
 use tape::Tape;
 
 /// After a wide proof that did not succeed, at most so many steps are proved alone.
 const PATIENCE: u32 = 64;
+
+/// The next wide proof is made for a time shorter by this factor after one that did not succeed though it was
+/// made for more than the step, and for one longer by this factor from step to step.
+const SHORTER: f64 = 0.25;
+const LONGER: f64 = 1.125;
 
 /// The distance of the flow from the polynomials, in the weights of the states:
 /// at most `tail` s^(p+1) + `drift` s.
@@ -76,10 +81,22 @@ pub struct SlotBound {
     pub radii: Radii,
 }
 
+/// A step to be followed, and the coefficients of its polynomials.
+#[derive(Clone, Copy, Debug)]
+pub struct Length {
+    /// How long it is.
+    pub h: f64,
+    /// How long the tolerance would allow it to be, at least `h`: proofs for many steps are made for these
+    /// lengths, in which steps are alike.
+    pub unit: f64,
+    /// The scale of the coefficients.
+    pub scale: f64,
+}
+
 /// Proves steps of one plan, for jets of one kind. Nothing is allocated after construction.
 ///
 /// ```
-/// use saltus_expr::jet::{JetMachine, Jets, Tube};
+/// use saltus_expr::jet::{JetMachine, Jets, Length, Tube};
 /// use saltus_expr::{FlowPlan, Graph, Node, PlanBlock, Program, Sort, Unary, VarId};
 /// // x' = sqrt(x) from x = 4, with time in slot 0: x = (2 + t/2)^2.
 /// let mut graph = Graph::new();
@@ -93,32 +110,40 @@ pub struct SlotBound {
 /// jets.run(&env, 1.0);
 /// let mut tube = Tube::new(&plan, &jets, &[], &[]);
 /// tube.set_point(&env, 0.0);
-/// let distance = tube.bound_distance(&jets, 0.5, 1.0, 0.01).unwrap();
+/// let length = Length { h: 0.5, unit: 0.5, scale: 1.0 };
+/// let distance = tube.bound_distance(&jets, length, 0.01).unwrap();
 /// assert!(distance.most() < 1e-6);
 /// assert!(tube.state_range(0).contains(5.0625));
 /// // Where x may be zero, the square root is not smooth, and is named.
 /// jets.run(&[0.0, 0.01, 0.0], 1.0);
 /// tube.set_point(&[0.0, 0.01, 0.0], 0.0);
-/// let obstacle = tube.bound_distance(&jets, 0.3, 1.0, 0.5).unwrap_err();
+/// let length = Length { h: 0.3, unit: 0.3, scale: 1.0 };
+/// let obstacle = tube.bound_distance(&jets, length, 0.5).unwrap_err();
 /// assert_eq!(obstacle.function, "sqrt");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Tube {
     flow: Flow,
     span: Span,
+    unit: f64,
+    /// Powers of the length of the step over the scale of the coefficients, for the ratio last asked for.
+    powers: Vec<f64>,
+    raised: f64,
     profiles: Profiles,
     /// The slots of constants and their values.
     constants: Vec<(u32, f64)>,
     /// For many steps, and for one.
     wide: Proof,
     tight: Proof,
-    /// Which of them is in force, the share of tails in what it supposes, and the distance.
+    /// Which of them is in force, the part of it that is the step, and the distance there.
     is_tight: bool,
-    share: f64,
+    part: Part,
     distance: Distance,
     /// Steps to be proved alone before another wide proof is tried, and how many the next time.
     waits: u32,
     patience: u32,
+    /// No wide proof is tried for a longer time.
+    longest: f64,
     /// Units of banks, made when first met.
     guests: Vec<Guest>,
 }
@@ -130,7 +155,6 @@ struct Guest {
     tape: Tape,
     rows: Vec<Bound>,
     profiles: Profiles,
-    limits: Limits,
     obstacles: Vec<Obstacle>,
 }
 
@@ -144,16 +168,20 @@ impl Tube {
         let flow = Flow::new(plan, Tape::new(plan, jets, watched), watched, read);
         let order = jets.order();
         Tube {
-            span: Span { now: 0.0, h: 0.0, least_weight: 0.0, powers: vec![1.0; order + 1] },
+            span: Span::default(),
+            unit: 0.0,
+            powers: vec![1.0; order + 1],
+            raised: 1.0,
             profiles: Profiles::new(flow.tape.degrees.len(), order, &flow.states, &flow.tape.places),
             constants: flow.constants.iter().map(|&slot| (slot, f64::NAN)).collect(),
-            wide: Proof::new(&flow, true),
-            tight: Proof::new(&flow, false),
+            wide: Proof::new(&flow, Some(order)),
+            tight: Proof::new(&flow, None),
             is_tight: false,
-            share: 1.0,
+            part: Part::WHOLE,
             distance: Distance::default(),
             waits: 0,
             patience: 1,
+            longest: f64::INFINITY,
             guests: Vec::new(),
             flow,
         }
@@ -166,14 +194,14 @@ impl Tube {
         flow.tape.places = Tape::new(plan, jets, &[]).places;
         let places = &flow.tape.places;
         self.profiles = Profiles::new(flow.tape.degrees.len(), jets.order(), &flow.states, places);
-        (self.wide, self.tight) = (Proof::new(flow, true), Proof::new(flow, false));
+        (self.wide, self.tight) = (Proof::new(flow, Some(jets.order())), Proof::new(flow, None));
         self.restart();
     }
 
     /// Forgets earlier steps.
     pub fn restart(&mut self) {
-        self.wide.forget();
-        (self.waits, self.patience) = (0, 1);
+        self.wide.restart(&self.flow.tape);
+        (self.waits, self.patience, self.longest) = (0, 1, f64::INFINITY);
     }
 
     /// Takes the point: time and constants are read from `env`. States get at least some weight, even if
@@ -192,52 +220,114 @@ impl Tube {
         }
     }
 
-    /// Bounds the distance of the flow from its polynomial on a step of length `h`, from coefficients
-    /// scaled by `scale`, for a tube of some width in units of how far each state moves. If it is
-    /// below that width it is proved; else nothing is. Fails if a derivative is not certain to exist
-    /// and to be smooth.
+    /// Bounds the distance of the flow from its polynomial on a step, for a tube of some width in units of
+    /// how far each state moves. If it is below that width it is proved; else nothing is. Fails if a
+    /// derivative is not certain to exist and to be smooth.
     pub fn bound_distance(
         &mut self,
         jets: &(impl Jets + ?Sized),
-        h: f64,
-        scale: f64,
+        Length { h, unit, scale }: Length,
         width: f64,
     ) -> Result<Distance, Obstacle> {
-        self.span.set_length(h, scale);
-        let Tube { flow, span, profiles, wide, .. } = self;
-        let step = Step::new(flow, span, jets);
-        profiles.read(&step.coefficients);
-        self.is_tight = false;
-        if let Some((share, distance)) = wide.again(&step, profiles, width) {
-            (self.share, self.distance) = (share, distance);
-            return Ok(distance);
+        (self.span.h, self.span.scale) = (h, scale);
+        self.unit = unit.min(self.longest).max(h);
+        self.longest *= LONGER;
+        match self.bound_widely(jets, width) {
+            Some(distance) => Ok(self.narrow(distance)),
+            None => self.tighten(jets, width),
+        }
+    }
+
+    /// True if a proof made for earlier steps holds for a step.
+    #[inline]
+    pub fn holds(
+        &mut self,
+        jets: &(impl Jets + ?Sized),
+        Length { h, unit, scale }: Length,
+        width: f64,
+    ) -> bool {
+        (self.span.h, self.span.scale) = (h, scale);
+        self.unit = unit.min(self.longest).max(h);
+        let Tube { flow, span, unit, powers, wide, .. } = self;
+        let again = wide.again(&Step::new(flow, Span { h: *unit, ..*span }, powers, jets), width);
+        if let Some(distance) = again {
+            self.narrow(distance);
+        }
+        again.is_some()
+    }
+
+    /// Takes the part of what was proved for the unit of a step that belongs to the step.
+    #[inline]
+    fn narrow(&mut self, Distance { tail, drift }: Distance) -> Distance {
+        let part = Part::new(self.span.h / self.unit, self.powers.len() - 1);
+        (self.is_tight, self.part) = (false, part);
+        self.distance = Distance { tail: tail * part.of_tail, drift: drift * part.of_drift };
+        self.distance
+    }
+
+    /// How far a watched slot may be from its polynomial on the step last proved; infinite if that is not
+    /// known yet.
+    #[inline]
+    pub fn watched_radius(&self, index: usize) -> f64 {
+        let bound = self.proof().watched_bound(&self.flow, index);
+        bound.map_or(f64::INFINITY, |bound| {
+            let radii = bound.on(self.part).radii;
+            radii.along() + radii.spread * self.distance.most()
+        })
+    }
+
+    /// The distance on the unit of a step by a proof for many steps, if there is one or one can be made.
+    fn bound_widely(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Option<Distance> {
+        let Tube { flow, span, unit, powers, wide, profiles, .. } = self;
+        let step = Step::new(flow, Span { h: *unit, ..*span }, powers, jets);
+        if let Some(distance) = wide.again(&step, width) {
+            return Some(distance);
         }
         if self.waits > 0 {
             self.waits -= 1;
-            return self.tighten(jets, width);
+            return None;
         }
-        match wide.make(&step, profiles, width) {
-            Ok(distance) if distance.most() < width => {
-                self.share = wide.share(profiles);
-                (self.distance, self.patience) = (distance, 1);
-                Ok(distance)
-            }
-            _ => {
-                wide.forget();
-                self.waits = self.patience;
-                self.patience = (2 * self.patience).min(PATIENCE);
-                self.tighten(jets, width)
-            }
+        let made = wide.make(&step, profiles, width).ok().filter(|distance| distance.most() < width);
+        if made.is_some() {
+            self.patience = 1;
+            return made;
         }
+        wide.forget();
+        // Rows that look alike may not be: without that it may succeed the next time.
+        if wide.part() {
+            return None;
+        }
+        if self.unit > self.span.h {
+            self.longest = SHORTER * self.unit;
+        } else {
+            self.waits = self.patience;
+            self.patience = (2 * self.patience).min(PATIENCE);
+        }
+        None
     }
 
     /// The same for the step last bounded, as narrow as can be: a proof for many steps is wider.
     pub fn tighten(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Result<Distance, Obstacle> {
-        let Tube { flow, span, profiles, tight, .. } = self;
-        (self.is_tight, self.share) = (true, 1.0);
+        self.raise_powers();
+        let Tube { flow, span, powers, profiles, tight, .. } = self;
+        (self.is_tight, self.part) = (true, Part::WHOLE);
         tight.take_constants(&self.constants);
-        self.distance = tight.make(&Step::new(flow, span, jets), profiles, width)?;
+        let step = Step::new(flow, *span, powers, jets);
+        profiles.read(&step.coefficients);
+        self.distance = tight.make(&step, profiles, width)?;
         Ok(self.distance)
+    }
+
+    fn raise_powers(&mut self) {
+        let ratio = self.span.h / self.span.scale;
+        if ratio != self.raised {
+            self.raised = ratio;
+            let mut power = 1.0;
+            for to in &mut self.powers {
+                *to = power;
+                power *= ratio;
+            }
+        }
     }
 
     /// True if what is known was found for the step alone.
@@ -251,8 +341,12 @@ impl Tube {
 
     /// All values of a state on the step last proved.
     pub fn state_range(&self, state: usize) -> Interval {
-        let extent = self.profiles.position(self.flow.states[state]).map(|at| self.profiles.extent(at));
-        extent.unwrap_or(Extent::UNKNOWN).range(self.proof().weight(state) * self.narrowed()).interval()
+        let row = self.flow.states[state];
+        if !self.is_tight {
+            return self.wide.row(row).range.interval();
+        }
+        let extent = self.profiles.position(row).map(|at| self.profiles.extent(at));
+        extent.unwrap_or(Extent::UNKNOWN).range(self.tight.weight(state) * self.narrowed()).interval()
     }
 
     /// How far off the flow may be, in weights, if it stays in the tube.
@@ -264,7 +358,8 @@ impl Tube {
     /// no derivative needs.
     pub fn slot_range(&self, slot: u32) -> Interval {
         let row = self.flow.tape.row_of_slot[slot as usize].index();
-        match (self.proof().slot(&self.flow, slot), self.profiles.position(row)) {
+        let position = self.profiles.position(row).filter(|_| self.is_tight);
+        match (self.proof().slot(&self.flow, slot), position) {
             (Some(bound), Some(position)) => {
                 let off = 1.01 * bound.radii.along() + bound.radii.spread * self.narrowed();
                 self.profiles.extent(position).range(off).interval()
@@ -278,7 +373,8 @@ impl Tube {
     /// none.
     pub fn slot_distance(&self, slot: u32) -> f64 {
         self.proof().slot(&self.flow, slot).map_or(f64::INFINITY, |bound| {
-            bound.with_share(self.share).radii.along() + bound.radii.spread * self.distance.most()
+            let radii = bound.on(self.part).radii;
+            radii.along() + radii.spread * self.distance.most()
         })
     }
 
@@ -288,27 +384,21 @@ impl Tube {
     }
 
     /// Bounds of what rounding does to the states on some time of the step last proved: to their
-    /// derivatives, to the terms of their polynomials and to the sums.
+    /// derivatives, and to the terms of their polynomials.
     pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
-        let (share, rates) = ((elapsed / self.span.h).min(1.0), self.proof().rate_roundings());
-        let order = self.span.powers.len() - 1;
-        self.flow.states.iter().zip(rates).map(move |(&row, rate)| {
-            let roundings = 4.0 * (self.flow.tape.degrees[row].within(order) + 1) as f64;
-            let Extent { start, size, .. } =
-                self.profiles.position(row).map_or(Extent::UNKNOWN, |at| self.profiles.extent(at));
-            if size == 0.0 { 0.0 } else { elapsed * rate + UNIT * (roundings * (size * share) + start) }
-        })
+        let length = if self.is_tight { self.span.h } else { self.unit };
+        let share = (elapsed / length).min(1.0);
+        self.proof().roundings().map(move |[rate, polynomial]| elapsed * rate + share * polynomial)
     }
 
     /// What is known of a watched slot on the step last proved.
     pub fn watched(&mut self, jets: &(impl Jets + ?Sized), index: usize) -> Result<SlotBound, Obstacle> {
-        let Tube { flow, span, profiles, .. } = self;
-        let proof = if self.is_tight { &mut self.tight } else { &mut self.wide };
-        if proof.learn(&Step::new(flow, span, jets), profiles, index) {
-            // Its tails may have a greater share than others.
-            self.share = self.share.max(proof.share(profiles));
+        let Tube { flow, span, unit, powers, profiles, .. } = self;
+        let (proof, h) = if self.is_tight { (&mut self.tight, span.h) } else { (&mut self.wide, *unit) };
+        if !proof.knows(index) {
+            proof.learn(&Step::new(flow, Span { h, ..*span }, powers, jets), profiles, index);
         }
-        proof.watched(flow, index, self.share)
+        proof.watched(flow, index, self.part)
     }
 
     /// What is known of a function of a bank that was composed on the step last proved.
@@ -316,26 +406,28 @@ impl Tube {
         let view = bank.view(function);
         let known = self.guests.iter().position(|guest| Arc::ptr_eq(&guest.lowered, view.lowered));
         let position = known.unwrap_or_else(|| {
-            self.guests.push(Guest::new(view.lowered, self.span.powers.len()));
+            self.guests.push(Guest::new(view.lowered, self.powers.len()));
             self.guests.len() - 1
         });
-        let Tube { flow, span, guests, share, wide, tight, .. } = self;
+        self.raise_powers();
+        let Tube { flow, powers, guests, part, wide, tight, .. } = self;
         let proof = if self.is_tight { tight } else { wide };
-        let Guest { tape, rows, profiles, limits, obstacles, .. } = &mut guests[position];
+        let Guest { tape, rows, profiles, obstacles, .. } = &mut guests[position];
         obstacles.clear();
         for (row, slot) in rows.iter_mut().zip(view.inputs) {
-            *row = proof.input(flow, slot, obstacles).with_share(*share);
+            *row = proof.input(flow, slot, obstacles).on(*part);
         }
         let coefficients = Coefficients {
             arena: view.memory,
             places: &tape.places,
             origin: view.lane,
             by: view.lanes,
-            powers: &span.powers,
+            powers,
         };
         profiles.read(&coefficients);
         let width = proof.width();
-        Pass { tape, rows, profiles, limits, coefficients, width, obstacles }.run(&tape.core);
+        let polynomials = Polynomials::Of(profiles);
+        Pass { tape, rows, polynomials, coefficients, width, obstacles }.run(&tape.core);
         proof::shown(obstacles, rows[view.output])
     }
 }
@@ -345,7 +437,6 @@ impl Guest {
         let tape = Tape::of_program(lowered, span);
         let rows = tape.bounds();
         let profiles = Profiles::new(rows.len(), span - 1, &[], &[]);
-        let limits = Limits::new(false);
-        Guest { lowered: Arc::clone(lowered), tape, rows, profiles, limits, obstacles: Vec::new() }
+        Guest { lowered: Arc::clone(lowered), tape, rows, profiles, obstacles: Vec::new() }
     }
 }

@@ -83,23 +83,6 @@ impl Extents {
     pub fn get(&self, lane: usize) -> Extent {
         Extent { lo: self.lo[lane], hi: self.hi[lane], start: self.start[lane], size: self.size[lane] }
     }
-
-    pub fn set(&mut self, lane: usize, Extent { lo, hi, start, size }: Extent) {
-        (self.lo[lane], self.hi[lane], self.start[lane], self.size[lane]) = (lo, hi, start, size);
-    }
-
-    /// True if all are within limits.
-    #[inline(always)]
-    pub fn are_within(&self, limits: &Extents) -> bool {
-        let mut within = true;
-        for lane in 0..LANES {
-            within &= self.lo[lane] >= limits.lo[lane]
-                && self.hi[lane] <= limits.hi[lane]
-                && self.size[lane] <= limits.size[lane]
-                && self.start[lane] <= limits.start[lane];
-        }
-        within
-    }
 }
 
 /// Where a row is read.
@@ -220,11 +203,6 @@ impl Profiles {
     /// Where a row is read, if it is.
     pub fn position(&self, row: usize) -> Option<Position> {
         Some(self.positions[row]).filter(|&position| position != Position::NONE)
-    }
-
-    /// The extents of rows that are read.
-    pub fn extents(&self) -> &[Extents] {
-        &self.extents
     }
 
     /// The extent of a row that is read.

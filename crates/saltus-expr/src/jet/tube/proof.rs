@@ -1,10 +1,11 @@
 //! A proof: what is known of all rows on every step within some limits, and what follows for the
 //! distance of the flow from its polynomials.
 
-use super::bound::{Bound, Radii};
+use super::bound::{Bound, Part, Radii};
 use super::limits::Limits;
 use super::obstacle::Obstacle;
-use super::profile::{Coefficients, Profiles};
+use super::polynomials::Polynomials;
+use super::profile::{Coefficients, Extent, Profiles};
 use super::rows::Pass;
 use super::tape::Tape;
 use super::{Distance, SlotBound};
@@ -23,6 +24,9 @@ const REWEIGHINGS: usize = 4;
 /// Time of a proof for many steps, in lengths of one.
 const AHEAD: f64 = 16.0;
 const LONGER: f64 = 2.0;
+
+/// No number.
+const EMPTY: Range = Range { lo: f64::INFINITY, hi: f64::NEG_INFINITY };
 
 /// The equations of a flow as rows.
 #[derive(Clone, Debug)]
@@ -67,69 +71,68 @@ impl Flow {
     }
 }
 
-/// When a step begins, how long it is, how narrowly it is followed, and the powers of its length over the
-/// scale of the coefficients.
-#[derive(Clone, Debug)]
+/// When a step begins, how long it is, and how narrowly it is followed.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
     pub now: f64,
     pub h: f64,
+    /// The scale of the coefficients.
+    pub scale: f64,
     /// The least weight of a state.
     pub least_weight: f64,
-    pub powers: Vec<f64>,
-}
-
-impl Span {
-    pub fn set_length(&mut self, h: f64, scale: f64) {
-        self.h = h;
-        let (ratio, mut power) = (h / scale, 1.0);
-        for to in &mut self.powers {
-            *to = power;
-            power *= ratio;
-        }
-    }
 }
 
 /// The polynomials of a step.
 #[derive(Clone, Copy)]
 pub(super) struct Step<'a> {
     pub flow: &'a Flow,
-    pub span: &'a Span,
+    pub span: Span,
     pub coefficients: Coefficients<'a>,
     layout: &'a JetLayout,
 }
 
 impl<'a> Step<'a> {
-    pub fn new(flow: &'a Flow, span: &'a Span, jets: &'a (impl Jets + ?Sized)) -> Step<'a> {
-        let (places, powers) = (&flow.tape.places, &span.powers);
-        let coefficients = Coefficients { arena: jets.arena(), places, origin: 0, by: 1, powers };
+    /// The powers of its length over the scale of the coefficients need not be known where only limits matter.
+    pub fn new(flow: &'a Flow, span: Span, powers: &'a [f64], jets: &'a (impl Jets + ?Sized)) -> Step<'a> {
+        let coefficients =
+            Coefficients { arena: jets.arena(), places: &flow.tape.places, origin: 0, by: 1, powers };
         Step { flow, span, coefficients, layout: jets.layout() }
     }
 
-    /// The last coefficient of the derivative of a state.
+    /// Where the last coefficient of the derivative of a state is, if it has one.
     #[inline(always)]
-    fn last_coefficient(&self, slot: u32) -> f64 {
+    fn last_coefficient(&self, slot: u32) -> Option<usize> {
         let (place, order) = (self.layout.places[slot as usize], self.layout.order);
-        if place.degree.reaches(order) { self.coefficients.arena[place.at(order)] } else { 0.0 }
+        place.degree.reaches(order).then(|| place.at(order))
+    }
+
+    fn order(&self) -> usize {
+        self.layout.order
     }
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
     rows: Vec<Bound>,
-    limits: Limits,
+    /// What it supposes of the steps it holds for; nothing if that is one alone.
+    limits: Option<Limits>,
+    /// The constants of each kin that it holds for, by the row that stands for it.
+    constants: Vec<Range>,
     /// It was made, for these constants; some were met before.
     is_made: bool,
     pub has_met: bool,
     /// The width of the tube in the weights of the states.
     width: f64,
     weights: Vec<f64>,
-    /// Defects of the states over their weights, and the reciprocals of these.
-    defects: Vec<[f64; 2]>,
+    /// The greatest defect of a state in weights, for each unit of time and apart from it.
+    defect: [f64; 2],
     /// The greatest growth of a distance in weights, for each unit of time.
     steepness: f64,
     /// Rounding in weights, for each unit of time and apart from it, and of the derivatives.
     rounding: [f64; 2],
     rate_roundings: Vec<f64>,
+    /// Rounding of the polynomials of the states.
+    state_roundings: Vec<f64>,
     /// Which watched rows are known.
     is_known: Vec<bool>,
     obstacles: Vec<Obstacle>,
@@ -139,19 +142,22 @@ pub(super) struct Proof {
 }
 
 impl Proof {
-    pub fn new(flow: &Flow, is_wide: bool) -> Proof {
+    /// For many steps with coefficients up to an order, or for one alone.
+    pub fn new(flow: &Flow, many: Option<usize>) -> Proof {
         let Flow { tape, states, watched, .. } = flow;
         Proof {
             rows: tape.bounds(),
-            limits: Limits::new(is_wide),
+            limits: many.map(|order| Limits::new(tape, order)),
+            constants: vec![EMPTY; if many.is_some() { tape.degrees.len() } else { 0 }],
             is_made: false,
             has_met: false,
             width: 0.0,
             weights: vec![0.0; states.len()],
-            defects: vec![[0.0; 2]; states.len()],
+            defect: [0.0; 2],
             steepness: 0.0,
             rounding: [0.0; 2],
             rate_roundings: vec![0.0; states.len()],
+            state_roundings: vec![0.0; states.len()],
             is_known: vec![false; watched.len()],
             obstacles: Vec::new(),
             #[cfg(test)]
@@ -162,17 +168,29 @@ impl Proof {
     /// Takes what does not change during a step. For many steps it is supposed to be in a range, which
     /// grows with the values met.
     pub fn take_constants(&mut self, constants: &[(u32, f64)]) {
-        let grows = self.limits.is_wide && self.has_met;
+        let is_known = |&(slot, value): &(u32, f64)| {
+            let range = self.rows[slot as usize].range;
+            if self.limits.is_some() { range.contains(value) } else { range == Range::point(value) }
+        };
+        if self.has_met && constants.iter().all(is_known) {
+            return;
+        }
+        (self.is_made, self.has_met) = (false, true);
+        let Some(limits) = &self.limits else {
+            let points = constants.iter().map(|&(slot, value)| (slot, Bound::point(value)));
+            points.for_each(|(slot, point)| self.rows[slot as usize] = point);
+            return;
+        };
         for &(slot, value) in constants {
-            let row = &mut self.rows[slot as usize];
-            let known = row.range;
-            if !(if grows { known.contains(value) } else { known == Range::point(value) }) {
-                let grows = grows && !value.is_nan();
-                *row = Bound::constant(if grows { known.extended(value) } else { Range::point(value) });
-                self.is_made = false;
+            let range = &mut self.constants[limits.kin(slot as usize)];
+            if !range.contains(value) {
+                let grows = range.lo <= range.hi && !value.is_nan();
+                *range = if grows { range.extended(value) } else { Range::point(value) };
             }
         }
-        self.has_met = true;
+        for &(slot, _) in constants {
+            self.rows[slot as usize] = Bound::constant(self.constants[limits.kin(slot as usize)]);
+        }
     }
 
     /// Makes it for a step, in a tube of some width.
@@ -191,17 +209,17 @@ impl Proof {
                 if growth <= most { most } else { growth }
             });
             let grows = span.h * self.steepness;
-            let has_new_weights = if grows <= greatest_growth(span) {
-                self.settle(step.flow, span, profiles);
-                let distance = self.distance(step, self.share(profiles));
-                if distance.drift < 0.5 * width || !self.outweigh_rounding(step.flow, span, profiles) {
+            let has_new_weights = if grows <= greatest_growth(step.order()) {
+                self.settle(step, profiles);
+                let distance = self.distance(step);
+                if distance.drift < 0.5 * width || !self.outweigh_rounding(step, profiles) {
                     self.is_made = true;
                     return Ok(distance);
                 }
                 drift = distance.drift;
                 true
             } else {
-                !grows.is_nan() && self.reweigh(step.flow, span, profiles)
+                !grows.is_nan() && self.reweigh(step, profiles)
             };
             if !has_new_weights {
                 break;
@@ -210,32 +228,49 @@ impl Proof {
         Ok(Distance { tail: f64::INFINITY, drift })
     }
 
-    /// What it says of a step that is within its limits: the share of tails in what was supposed of
-    /// them, and the distance.
+    /// The distance on a step, if that is within its limits and this less than the width.
     #[inline]
-    pub fn again(&self, step: &Step, profiles: &Profiles, width: f64) -> Option<(f64, Distance)> {
+    pub fn again(&mut self, step: &Step, width: f64) -> Option<Distance> {
         let Step { flow, span, .. } = *step;
+        let limits = self.limits.as_mut()?;
         let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
         let is_near =
             !flow.reads_time || span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
-        let grows = span.h * self.steepness > greatest_growth(span);
+        let grows = span.h * self.steepness > greatest_growth(step.order());
         if !self.is_made || self.width != width || !is_near || grows {
             return None;
         }
-        let share = self.limits.share(profiles)?;
-        let distance = self.distance(step, share);
-        (distance.most() < width).then_some((share, distance))
+        limits.set_unit(span.h, span.scale);
+        if !limits.hold(&step.coefficients, &flow.tape.starts) {
+            return None;
+        }
+        Some(self.distance(step)).filter(|distance| distance.most() < width)
     }
 
-    /// The greatest share of a tail in what is supposed, on the step it was made for.
-    pub fn share(&self, profiles: &Profiles) -> f64 {
-        if self.limits.is_wide { self.limits.share(profiles).unwrap_or(1.0) } else { 1.0 }
+    /// Forgets everything, also what was found not to be alike.
+    pub fn restart(&mut self, tape: &Tape) {
+        self.forget();
+        if let Some(limits) = &mut self.limits {
+            limits.set_kin(&tape.kin);
+        }
+    }
+
+    /// Supposes nothing of rows alike any more; false if it does not anyway. Forgets everything then.
+    pub fn part(&mut self) -> bool {
+        let is_new = self.limits.as_mut().is_some_and(Limits::part);
+        if is_new {
+            self.forget();
+        }
+        is_new
     }
 
     /// Forgets everything; constants are to be taken anew.
     pub fn forget(&mut self) {
         (self.is_made, self.has_met) = (false, false);
-        self.limits.forget();
+        self.constants.fill(EMPTY);
+        if let Some(limits) = &mut self.limits {
+            limits.forget();
+        }
     }
 
     /// The ranges of the states along their polynomials.
@@ -243,23 +278,34 @@ impl Proof {
         let Step { flow, span, coefficients, .. } = *step;
         self.is_made = false;
         self.width = width;
-        self.limits.renew();
-        for (weight, &row) in self.weights.iter_mut().zip(&flow.states) {
-            let position = profiles.ask(&coefficients, row, true);
-            let extent = self.limits.extent(profiles, position);
-            *weight = extent.size + LEAST_SHARE * extent.start + span.least_weight.max(LEAST_WEIGHT);
+        let mut reach = [span.h; 2];
+        if let Some(limits) = &mut self.limits {
+            reach = [AHEAD * span.h, LONGER * span.h];
+            limits.renew(&coefficients, &flow.states, [span.h, span.scale]);
         }
-        self.place_states(flow, profiles);
-        let [ahead, longest] =
-            if self.limits.is_wide { [AHEAD * span.h, LONGER * span.h] } else { [span.h; 2] };
+        for i in 0..flow.states.len() {
+            let extent = self.state_extent(step, profiles, i);
+            self.weights[i] = extent.size + LEAST_SHARE * extent.start + span.least_weight.max(LEAST_WEIGHT);
+        }
+        if let Some(limits) = &mut self.limits {
+            let lasts = flow.rates.iter().map(|&(_, slot)| step.last_coefficient(slot));
+            limits.suppose_lasts(&coefficients, flow.states.iter().copied().zip(lasts));
+        }
+        self.place_states(step, profiles);
+        let [ahead, longest] = reach;
         let end = Range::point(span.now).add(Range::point(ahead)).hi;
         let radii = Radii { drift: 4.0 * UNIT * longest, ..Radii::default() };
         self.rows[flow.time_slot] = Bound::new(Range { lo: span.now, hi: end }, radii, longest);
     }
 
-    fn place_states(&mut self, flow: &Flow, profiles: &Profiles) {
-        for (&row, &weight) in flow.states.iter().zip(&self.weights) {
-            let extent = self.limits.supposed(profiles, row);
+    fn state_extent(&mut self, step: &Step, profiles: &mut Profiles, state: usize) -> Extent {
+        let row = step.flow.states[state];
+        polynomials(&mut self.limits, profiles).extent(&step.coefficients, step.flow.tape.kept(row))
+    }
+
+    fn place_states(&mut self, step: &Step, profiles: &mut Profiles) {
+        for (i, &row) in step.flow.states.iter().enumerate() {
+            let (extent, weight) = (self.state_extent(step, profiles, i), self.weights[i]);
             let radii = Radii { spread: weight, ..Radii::default() };
             let range = extent.range(weight * self.width * (1.0 + 8.0 * UNIT));
             self.rows[row] = Bound::new(range, radii, extent.size);
@@ -270,7 +316,6 @@ impl Proof {
         let Step { flow, .. } = *step;
         self.obstacles.clear();
         self.is_known.fill(false);
-        self.limits.clear_tails();
         self.bound(step, profiles, &flow.tape.core);
         if self.obstacles.is_empty() {
             return Ok(());
@@ -284,7 +329,8 @@ impl Proof {
     fn bound(&mut self, step: &Step, profiles: &mut Profiles, nodes: &[u32]) {
         let Step { flow, coefficients, .. } = *step;
         let Proof { rows, limits, width, obstacles, .. } = self;
-        Pass { tape: &flow.tape, rows, profiles, limits, coefficients, width: *width, obstacles }.run(nodes);
+        let polynomials = polynomials(limits, profiles);
+        Pass { tape: &flow.tape, rows, polynomials, coefficients, width: *width, obstacles }.run(nodes);
     }
 
     /// How far, for each unit of time, every state may be pulled away if all are off by their weights,
@@ -295,54 +341,59 @@ impl Proof {
     }
 
     /// Gives more weight to the states that others pull away; true if any got some.
-    fn reweigh(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
-        let share = 0.5 * greatest_growth(span);
-        let needed = flow.rates.iter().map(|&(rate, _)| span.h * self.rows[rate].radii.spread / share);
+    fn reweigh(&mut self, step: &Step, profiles: &mut Profiles) -> bool {
+        let share = 0.5 * greatest_growth(step.order());
+        let rates = step.flow.rates.iter();
+        let needed = rates.map(|&(rate, _)| step.span.h * self.rows[rate].radii.spread / share);
         let any = raise(&mut self.weights, needed);
-        self.place_states(flow, profiles);
+        self.place_states(step, profiles);
         any
     }
 
     /// Gives more weight to the states that hardly move but for rounding; true if any got some.
-    fn outweigh_rounding(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) -> bool {
-        let share = 0.125 * self.width / exponential(span.h * self.steepness);
-        let needed = self.rate_roundings.iter().map(|rounding| span.h * rounding / share);
+    fn outweigh_rounding(&mut self, step: &Step, profiles: &mut Profiles) -> bool {
+        let h = step.span.h;
+        let share = 0.125 * self.width / exponential(h * self.steepness);
+        let needed = self.rate_roundings.iter().map(|rounding| h * rounding / share);
         let any = raise(&mut self.weights, needed);
-        self.place_states(flow, profiles);
+        self.place_states(step, profiles);
         any
     }
 
     /// What the distance follows from.
-    fn settle(&mut self, flow: &Flow, span: &Span, profiles: &Profiles) {
-        let order = span.powers.len() - 1;
-        self.rounding = [0.0; 2];
-        for (i, (&(rate, _), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
+    fn settle(&mut self, step: &Step, profiles: &mut Profiles) {
+        let Step { flow, .. } = *step;
+        (self.defect, self.rounding) = ([0.0; 2], [0.0; 2]);
+        for (i, (&(rate, slot), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
-            self.defects[i] = [radii.tail * weight, weight];
-            let degree = flow.tape.degrees[state].within(order) as f64;
-            let integration = 4.0 * UNIT * degree * self.limits.supposed(profiles, state).size + TINY;
+            let Extent { size, .. } = self.state_extent(step, profiles, i);
+            let defect = match &self.limits {
+                Some(limits) => [radii.tail, limits.beyond(i)],
+                None => [radii.tail + self.last_term(step, slot), 0.0],
+            };
+            let degree = flow.tape.degrees[state].within(step.order()) as f64;
             self.rate_roundings[i] = radii.start + radii.drift;
-            let here = [self.rate_roundings[i] * weight, integration * weight];
-            for (most, here) in self.rounding.iter_mut().zip(here) {
-                *most = if here <= *most { *most } else { here };
-            }
+            self.state_roundings[i] = 4.0 * UNIT * (degree + 1.0) * size;
+            let rounding = [self.rate_roundings[i], 4.0 * UNIT * degree * size + TINY];
+            greatest(&mut self.defect, defect.map(|defect| defect * weight));
+            greatest(&mut self.rounding, rounding.map(|rounding| rounding * weight));
         }
     }
 
-    /// The distance of the flow from its polynomials on a step with a share of the tails supposed; see
-    /// the head of the module above.
-    fn distance(&self, step: &Step, share: f64) -> Distance {
-        let Step { flow, span, .. } = *step;
-        let (h, p) = (span.h, (span.powers.len() - 1) as f64);
-        let (mut defect, power) = (0.0_f64, span.powers[span.powers.len() - 1]);
-        for (&(_, slot), &[tail, weight]) in flow.rates.iter().zip(&self.defects) {
-            let beyond = tail * share + step.last_coefficient(slot).abs() * power * weight;
-            defect = if beyond <= defect { defect } else { beyond };
-        }
+    /// The last term of the derivative of a state on the step.
+    fn last_term(&self, step: &Step, slot: u32) -> f64 {
+        let Coefficients { arena, powers, .. } = step.coefficients;
+        step.last_coefficient(slot).map_or(0.0, |at| arena[at].abs() * powers[step.order()])
+    }
+
+    /// The distance of the flow from its polynomials on a step; see the head of the module above.
+    fn distance(&self, step: &Step) -> Distance {
+        let (h, p) = (step.span.h, step.order() as f64);
         let growth = h * self.steepness;
-        let tail = h * defect / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
-        let [by_time, apart] = self.rounding;
-        let drift = (h * by_time + apart) * exponential(growth);
+        let [by_time, apart] = self.defect;
+        let tail = (h * by_time + apart) / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
+        let [rounding, integration] = self.rounding;
+        let drift = (h * rounding + integration) * exponential(growth);
         Distance { tail: tail * (1.0 + 64.0 * UNIT), drift: drift * (1.0 + 8.0 * UNIT) }
     }
 
@@ -351,23 +402,32 @@ impl Proof {
         self.weights[state]
     }
 
-    /// What rounding does to the derivatives of the states along the polynomials.
-    pub fn rate_roundings(&self) -> &[f64] {
-        &self.rate_roundings
+    /// What rounding does to each state: for each unit of time by its derivative, and by its polynomial on
+    /// the whole step.
+    pub fn roundings(&self) -> impl Iterator<Item = [f64; 2]> {
+        self.rate_roundings.iter().zip(&self.state_roundings).map(|(&rate, &state)| [rate, state])
     }
 
-    /// Gets to know a watched slot; true if it was not known.
-    pub fn learn(&mut self, step: &Step, profiles: &mut Profiles, index: usize) -> bool {
-        let is_new = !std::mem::replace(&mut self.is_known[index], true);
-        if is_new {
-            self.bound(step, profiles, &step.flow.tape.cones[index]);
-        }
-        is_new
+    /// True if a watched slot is known.
+    pub fn knows(&self, index: usize) -> bool {
+        self.is_known[index]
     }
 
-    /// What is known of a watched slot, with a share of the tails supposed.
-    pub fn watched(&self, flow: &Flow, index: usize, share: f64) -> Result<SlotBound, Obstacle> {
-        shown(&self.obstacles, self.rows[flow.watched[index]].with_share(share))
+    /// Gets to know a watched slot.
+    pub fn learn(&mut self, step: &Step, profiles: &mut Profiles, index: usize) {
+        self.is_known[index] = true;
+        self.bound(step, profiles, &step.flow.tape.cones[index]);
+    }
+
+    /// What is known of a watched slot on a part of the step.
+    pub fn watched(&self, flow: &Flow, index: usize, part: Part) -> Result<SlotBound, Obstacle> {
+        shown(&self.obstacles, self.rows[flow.watched[index]].on(part))
+    }
+
+    /// The same, if it is known and sound.
+    #[inline]
+    pub fn watched_bound(&self, flow: &Flow, index: usize) -> Option<&Bound> {
+        Some(&self.rows[flow.watched[index]]).filter(|bound| self.is_known[index] && bound.cause.is_none())
     }
 
     /// What is known of a slot that a function reads, with what makes it unreliable added to a list.
@@ -380,6 +440,11 @@ impl Proof {
             }
             None => bound,
         }
+    }
+
+    /// What is known of a row.
+    pub fn row(&self, row: usize) -> &Bound {
+        &self.rows[row]
     }
 
     /// The width of the tube in the weights of the states.
@@ -407,8 +472,23 @@ fn raise(weights: &mut [f64], needed: impl Iterator<Item = f64>) -> bool {
 }
 
 /// A growth beyond this makes the step too long.
-fn greatest_growth(span: &Span) -> f64 {
-    0.5 * span.powers.len() as f64
+fn greatest_growth(order: usize) -> f64 {
+    0.5 * (order + 1) as f64
+}
+
+/// Raises numbers to others, or to NaN.
+fn greatest(most: &mut [f64; 2], here: [f64; 2]) {
+    for (most, here) in most.iter_mut().zip(here) {
+        *most = if here <= *most { *most } else { here };
+    }
+}
+
+/// What is known of polynomials: within the limits, if there are some, or of one step.
+fn polynomials<'a>(limits: &'a mut Option<Limits>, profiles: &'a mut Profiles) -> Polynomials<'a> {
+    match limits {
+        Some(limits) => Polynomials::Within(limits),
+        None => Polynomials::Of(profiles),
+    }
 }
 
 /// A bound as it is shown.

@@ -4,17 +4,17 @@
 //! order and rounding: for a quotient N of a by b the polynomial N b - a has terms of order p + 1 and
 //! higher only, so N is off by that over b; for a function y with y' = g(y) a' the defect of N is
 //! integrated with the growth that g allows. The terms beyond the order are those of one product of
-//! two polynomials, see [`Profiles::tail`].
+//! two polynomials.
 //!
 //! A row is *unsound* if a function in it may leave its domain on the step or a switch in it may not
 //! stay as it is. What is made of an unsound row is unsound, except a choice that is surely the other
 //! one.
 
 use super::bound::{Bound, Radii};
-use super::limits::Limits;
 use super::obstacle::Obstacle;
 use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, sub};
-use super::profile::{Coefficients, Extent, Position, Profiles};
+use super::polynomials::{Kept, Polynomials};
+use super::profile::{Coefficients, Extent};
 use super::tape::{Node, Tape};
 use crate::graph::{Binary, Unary};
 use crate::jet::JetNode;
@@ -28,8 +28,7 @@ use saltus_num::elementary::{exp, powi};
 pub(super) struct Pass<'a> {
     pub tape: &'a Tape,
     pub rows: &'a mut [Bound],
-    pub profiles: &'a mut Profiles,
-    pub limits: &'a mut Limits,
+    pub polynomials: Polynomials<'a>,
     pub coefficients: Coefficients<'a>,
     /// How far off their polynomials the states may be, in their weights.
     pub width: f64,
@@ -164,22 +163,17 @@ impl Pass<'_> {
         }
     }
 
-    /// True if the coefficients of a row are there.
-    fn is_kept(&self, row: Reg) -> bool {
-        self.coefficients.places[row.index()].is_some()
-    }
-
-    fn position(&mut self, row: Reg) -> Position {
-        let starts = self.tape.starts[row.index()];
-        self.profiles.ask(&self.coefficients, row.index(), starts)
+    /// A row, if its coefficients are there.
+    #[inline(always)]
+    fn kept(&self, row: Reg) -> Option<Kept> {
+        self.coefficients.places[row.index()].map(|_| self.tape.kept(row.index()))
     }
 
     fn extent(&mut self, row: Reg) -> Extent {
-        if !self.is_kept(row) {
-            return Extent::UNKNOWN;
+        match self.kept(row) {
+            Some(row) => self.polynomials.extent(&self.coefficients, row),
+            None => Extent::UNKNOWN,
         }
-        let position = self.position(row);
-        self.limits.extent(self.profiles, position)
     }
 
     /// The terms of a product of two polynomials beyond the order.
@@ -192,12 +186,9 @@ impl Pass<'_> {
         {
             return 0.0;
         }
-        let (a, b) = (self.tape.twins[a.index()], self.tape.twins[b.index()]);
-        if !(self.is_kept(a) && self.is_kept(b)) {
-            return f64::INFINITY;
-        }
-        let factors = [self.position(a), self.position(b)];
-        self.limits.tail(self.profiles, factors)
+        let factors = [a, b].map(|row| self.kept(self.tape.twins[row.index()]));
+        let [Some(a), Some(b)] = factors else { return f64::INFINITY };
+        self.polynomials.tail(&self.coefficients, [a, b])
     }
 
     /// Sum of the magnitudes of the coefficients of a product of two polynomials, factors known.
@@ -411,7 +402,7 @@ impl Pass<'_> {
         let drift = rounding + above.radii.drift + 2.0 * size * (g.radii.start + g.radii.drift);
         radii.tail += tail / least;
         radii.drift += drift / least;
-        if self.is_kept(row) { self.near(row, (range, radii)) } else { Bound::new(range, radii, size) }
+        if self.kept(row).is_some() { self.near(row, (range, radii)) } else { Bound::new(range, radii, size) }
     }
 
     /// Powers y = a^c: a y' = c y a' up to the residual.

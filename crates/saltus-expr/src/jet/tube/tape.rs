@@ -5,6 +5,7 @@
 //! *core*; what a watched slot needs beyond it is its *cone*, and can be left until it is asked for.
 
 use super::bound::Bound;
+use super::polynomials::Kept;
 use crate::graph::Table;
 use crate::jet::recurrence::Rule;
 use crate::jet::{Degree, JetNode, Jets, Lowered, Place, RowPlace, Schedule};
@@ -33,6 +34,9 @@ pub(super) struct Tape {
     pub places: Vec<Option<RowPlace>>,
     /// For each row one whose coefficients have the same magnitudes from order 1 on, or itself.
     pub twins: Vec<Reg>,
+    /// For each row one that stands for all that are alike: those at the same place of blocks with the same
+    /// program.
+    pub kin: Vec<u32>,
     /// The node of each row, `u32::MAX` for slots and constants.
     node_of_row: Vec<u32>,
     /// The row of each slot.
@@ -55,6 +59,7 @@ impl Tape {
             twins: (0..plan.slots as u32).map(Reg).collect(),
             ..Tape::default()
         };
+        let mut alike = Vec::new();
         for (position, (block, scheduled)) in plan.blocks.iter().zip(&schedule.blocks).enumerate() {
             let inputs: Vec<Reg> = block.inputs.iter().map(|&slot| tape.row_of_slot[slot as usize]).collect();
             let lowered = &scheduled.lowered;
@@ -62,7 +67,9 @@ impl Tape {
             for (&slot, &output) in block.outputs.iter().zip(&lowered.outputs) {
                 tape.row_of_slot[slot as usize] = rows[output.index()];
             }
+            alike.push((Arc::as_ptr(lowered), rows));
         }
+        tape.find_kin(alike, plan);
         let derivatives = plan.states.iter().map(|&(_, rate)| tape.row_of_slot[rate as usize]);
         tape.core = tape.cone(derivatives, &[]);
         let cones = watched.iter().map(|&slot| {
@@ -89,6 +96,7 @@ impl Tape {
         let inputs: Vec<Reg> = (0..lowered.inputs as u32).map(Reg).collect();
         tape.append(lowered, &inputs, usize::MAX, place);
         tape.core = (0..tape.nodes.len() as u32).collect();
+        tape.kin = (0..tape.degrees.len() as u32).collect();
         tape
     }
 
@@ -129,6 +137,39 @@ impl Tape {
         rows
     }
 
+    /// Finds the rows that are alike, given the rows of each block with what tells its program: states are
+    /// if their derivatives are.
+    fn find_kin(&mut self, blocks: Vec<(*const Lowered, Vec<Reg>)>, plan: &FlowPlan) {
+        self.kin = (0..self.degrees.len() as u32).collect();
+        let mut first = std::collections::HashMap::new();
+        for (program, rows) in blocks {
+            let like = first.entry(program).or_insert_with(|| rows.clone());
+            rows.iter().zip(like.iter()).for_each(|(&a, &b)| self.unite(a, b));
+        }
+        let mut first = std::collections::HashMap::new();
+        for &(state, rate) in &plan.states {
+            let rate = self.eldest(self.row_of_slot[rate as usize].0);
+            let like = *first.entry(rate).or_insert(state);
+            self.unite(Reg(state), Reg(like));
+        }
+        (0..self.kin.len()).for_each(|row| self.kin[row] = self.eldest(row as u32));
+    }
+
+    fn unite(&mut self, a: Reg, b: Reg) {
+        let [a, b] = [a, b].map(|row| self.eldest(row.0));
+        let nature = |row: u32| (self.degrees[row as usize], self.starts[row as usize]);
+        if nature(a) == nature(b) {
+            self.kin[a.max(b) as usize] = a.min(b);
+        }
+    }
+
+    fn eldest(&self, mut row: u32) -> u32 {
+        while self.kin[row as usize] != row {
+            row = self.kin[row as usize];
+        }
+        row
+    }
+
     /// The row that a node changes by nothing but a constant or its sign.
     fn twin(&self, node: JetNode) -> Option<Reg> {
         let is_constant = |r: Reg| self.degrees[r.index()].is_constant();
@@ -140,6 +181,12 @@ impl Tape {
             _ => return None,
         };
         Some(self.twins[of.index()])
+    }
+
+    /// A row that is kept.
+    #[inline(always)]
+    pub fn kept(&self, row: usize) -> Kept {
+        Kept { row, starts: self.starts[row] }
     }
 
     /// What is known of all rows before anything is computed: constants alone.

@@ -8,6 +8,11 @@ use crate::program::Program;
 
 const ORDER: usize = 8;
 
+/// A step as long as can be, with coefficients over its length.
+fn whole(h: f64) -> Length {
+    Length { h, unit: h, scale: h }
+}
+
 /// A function of x in the flow of y, x being carried through an interval by x' = 1.
 struct Passage {
     jets: JetMachine,
@@ -33,7 +38,7 @@ fn obstacle(passage: &mut Passage, from: f64, to: f64) -> Option<(&'static str, 
     let env = [0.0, from, 0.0, 0.0, 0.0];
     jets.run(&env, to - from);
     tube.set_point(&env, 0.0);
-    let found = tube.bound_distance(jets, to - from, to - from, 1e-9);
+    let found = tube.bound_distance(jets, whole(to - from), 1e-9);
     found.err().map(|obstacle| (obstacle.function, obstacle.kind))
 }
 
@@ -137,7 +142,8 @@ fn a_proof_holds_for_later_steps_and_other_constants() {
         let env = [now, x, a, 0.0];
         jets.run(&env, h);
         tube.set_point(&env, 0.0);
-        let distance = tube.bound_distance(&jets, h, h, 0.0625).unwrap();
+        let length = Length { h, unit: 0.2, scale: h };
+        let distance = tube.bound_distance(&jets, length, 0.0625).unwrap();
         (distance, tube.wide.makes, tube.state_distance(0))
     };
     let (first, made, _) = prove(0.0, 1.0, 0.5, 0.2);

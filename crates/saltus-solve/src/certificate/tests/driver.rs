@@ -154,6 +154,7 @@ impl Model {
                 jets: &jets,
                 scale,
                 h,
+                unit: bound.ratio() * scale,
                 resolution: setting.resolution,
                 absolute: tolerance.absolute,
                 local: setting.validated.then_some(tolerance),

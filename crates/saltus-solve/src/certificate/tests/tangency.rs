@@ -87,6 +87,7 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
             jets: &jets,
             scale: 0.7,
             h: 0.7,
+            unit: 0.7,
             resolution: f64::INFINITY,
             absolute: 0.0,
             local: None,
