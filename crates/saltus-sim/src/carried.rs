@@ -55,8 +55,10 @@ impl Pin {
 impl Carried {
     /// Makes room for the errors of some slots.
     fn resize(&mut self, slots: usize) {
-        self.squares.resize(slots, 0.0);
-        self.pins.resize(slots, Pin::NONE);
+        if self.squares.len() < slots {
+            self.squares.resize(slots, 0.0);
+            self.pins.resize(slots, Pin::NONE);
+        }
     }
 
     /// A slot is assigned.

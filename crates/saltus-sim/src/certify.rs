@@ -166,6 +166,13 @@ impl Runner<'_> {
         (length, verdict)
     }
 
+    /// True if the states are proved to be as accurate on the step as the tolerance asks.
+    pub fn is_accurate(&self, verdict: Verdict) -> bool {
+        let prover = self.combination().prover.as_ref();
+        matches!(verdict, Verdict::Proved { .. })
+            && prover.is_some_and(|prover| prover.excess(&self.env, self.tolerance) <= 1.0)
+    }
+
     /// The function that made the last step shorter, if one did.
     fn obstacle(&self) -> Option<Obstacle> {
         self.combination().prover.as_ref().and_then(|prover| prover.obstacle())
@@ -219,14 +226,14 @@ impl Runner<'_> {
             pending.extend(0..self.signs.len());
             return;
         }
-        let untils = self.earliest.iter().map(|earliest| earliest * self.scale);
-        watches.extend(self.signs.iter().zip(untils).map(|(signs, until)| Watch {
-            sign: Sign::of(f64::from(signs.now)),
-            from_zero: false,
-            until,
-        }));
-        let is_pending = |&p: &usize| combination.banked[p] == u32::MAX || watches[p].until <= 0.0;
-        pending.extend((0..self.signs.len()).filter(is_pending));
+        for (p, (signs, &earliest)) in self.signs.iter().zip(&self.earliest).enumerate() {
+            let until = earliest * self.scale;
+            watches.push(Watch { sign: Sign::of(f64::from(signs.now)), from_zero: false, until });
+            if until <= 0.0 {
+                pending.push(p);
+            }
+        }
+        pending.extend(combination.eager.iter().map(|&p| p as usize).filter(|&p| watches[p].until > 0.0));
     }
 
     /// True if an atom is but the kink of what is shown, or the cut of functions that have none on the
@@ -312,8 +319,11 @@ impl Runner<'_> {
             return;
         }
         certificate.proved_steps += 1;
-        for (p, watch) in self.proofs.watches.iter().enumerate().filter(|(_, watch)| watch.from_zero) {
-            start_root(&mut self.segment.roots, p, &mut self.signs[p], watch.sign.value() as i8);
+        for &p in &self.proofs.pending {
+            let watch = self.proofs.watches[p];
+            if watch.from_zero {
+                start_root(&mut self.segment.roots, p, &mut self.signs[p], watch.sign.value() as i8);
+            }
         }
         let Some(prover) = self.combinations.get_mut(self.current).prover.take() else { return };
         for bracket in prover.brackets() {

@@ -2,7 +2,6 @@
 //! far they may be trusted.
 
 use crate::explain;
-use crate::method::EventMethod;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_solve::certificate::Verdict;
@@ -124,7 +123,8 @@ impl Runner<'_> {
                     // So near to a singular point much of the next series may be rounding.
                     self.usual_length = 0.0;
                 } else if length > self.usual_length {
-                    self.look_at_unusual_step(length);
+                    let is_accurate = proof.is_some_and(|(_, verdict)| self.is_accurate(verdict));
+                    self.look_at_unusual_step(length, is_accurate);
                 } else {
                     self.usual_length = UNUSUAL * length;
                 }
@@ -162,12 +162,10 @@ impl Runner<'_> {
 
     /// A step is much longer than the last one, or its combination may conceal what comes.
     #[cold]
-    fn look_at_unusual_step(&mut self, length: f64) {
+    fn look_at_unusual_step(&mut self, length: f64, is_accurate: bool) {
         let combination = self.combination();
         let (is_exact, may_conceal) = (combination.is_exact, combination.may_conceal);
-        // Only one kind of proofs is about the states, too.
-        let is_sure = is_exact || self.method == EventMethod::Validated;
-        let is_usual = is_sure || !self.end_before_defect() && !may_conceal;
+        let is_usual = is_exact || is_accurate || !self.end_before_defect() && !may_conceal;
         self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
     }
 

@@ -442,7 +442,7 @@ impl Certifier {
         }
         self.distance = if self.has_fault(Fault::NoRemainder) { Distance::default() } else { bounded };
         if let Some(local) = request.local {
-            let excess = self.excess(request, local);
+            let excess = self.excess(request.env, local);
             if excess > 1.0 {
                 return Looked::TooFar(excess);
             }
@@ -471,14 +471,11 @@ impl Certifier {
         Outcome::TooLong(0.75 * h)
     }
 
-    /// How many times more than allowed the Taylor polynomial may be off the flow.
-    fn excess(&self, request: &Request, local: Tolerance) -> f64 {
-        let value = |slot: u32| request.env[slot as usize];
-        let excess = self
-            .states
-            .iter()
-            .enumerate()
-            .map(|(i, &slot)| self.tube.state_distance(i) / (LOCAL_ERROR * local.of(value(slot))));
+    /// How many times more than ten tolerances the Taylor polynomial of the last step may be off the flow,
+    /// from a point in `env`.
+    pub fn excess(&self, env: &[f64], local: Tolerance) -> f64 {
+        let allowed = self.states.iter().map(|&slot| LOCAL_ERROR * local.of(env[slot as usize]));
+        let excess = allowed.enumerate().map(|(i, allowed)| self.tube.state_distance(i) / allowed);
         excess.fold(0.0, f64::max)
     }
 
@@ -631,11 +628,12 @@ impl Certifier {
         let mut slots = bank.slots().iter().zip(request.slack);
         let is_near = |(&slot, &slack): (&u32, &f64)| self.tube.slot_distance(slot) <= NEAR * slack;
         if !request.slack.is_empty() && slots.all(is_near) {
-            let may_change =
-                |guard: &usize| guards[*guard].until < self.reach && guards[*guard].sign != Sign::Zero;
-            open.extend(
-                (0..guards.len()).filter(may_change).filter(|&g| self.guards[g].function().is_some()),
-            );
+            for (guard, (watch, source)) in guards.iter().zip(&self.guards).enumerate() {
+                let may_change = watch.until < self.reach && watch.sign != Sign::Zero;
+                if may_change && source.function().is_some() {
+                    open.push(guard);
+                }
+            }
             open.sort_by(|&a, &b| guards[a].until.total_cmp(&guards[b].until));
             return true;
         }

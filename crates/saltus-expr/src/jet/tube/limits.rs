@@ -23,8 +23,9 @@ use saltus_num::UNIT;
 use saltus_num::elementary::powi;
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
-/// How much greater than the coefficients of a step the limits are.
+/// How much greater than the coefficients of a step the limits are, and become where they have to grow.
 const SIZES: f64 = 2.0;
+const GROWTH: f64 = 4.0;
 
 /// Ratios of coefficients are supposed to be in this range.
 const RATIOS: [f64; 2] = [0.125, 0.625];
@@ -334,7 +335,11 @@ impl Supposed {
             lo: if other.value.lo < known.lo { wider.value.lo - half } else { known.lo },
             hi: if other.value.hi > known.hi { wider.value.hi + half } else { known.hi },
         };
-        Supposed { value, most: if other.most > self.most { wider.most } else { self.most }, ..other }
+        Supposed {
+            value,
+            most: if other.most > self.most { GROWTH * other.most } else { self.most },
+            ..other
+        }
     }
 }
 
