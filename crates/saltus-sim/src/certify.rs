@@ -7,7 +7,7 @@
 
 use crate::carried::Carried;
 use crate::combination::{self, Combination};
-use crate::compile::Signs;
+use crate::compile::{Signs, Unless};
 use crate::guards::{sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
@@ -165,7 +165,10 @@ impl Runner<'_> {
         let combination = self.combination();
         match combination.watches[combination.watchers[p][k] as usize] {
             combination::Watch::Edge(b, i) => {
-                let atom = self.code.blocks[b as usize].edges[i as usize].unless_positive?;
+                let Some(Unless::Positive(atom)) = self.code.blocks[b as usize].edges[i as usize].unless
+                else {
+                    return None;
+                };
                 Some(combination.position[atom.index()] as usize)
             }
             _ => None,

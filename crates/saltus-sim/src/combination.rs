@@ -288,7 +288,7 @@ fn assemble(
         endless_products: Vec::new(),
         may_conceal: whole.blocks.iter().flat_map(|unit| unit.program.ops()).any(conceals),
         shown_alone: Vec::new(),
-        has_idle_kinks: edges().any(|e| e.unless_positive.is_some()),
+        has_idle_kinks: edges().any(|e| e.unless.is_some()),
         has_edges_or_kinks: edges().next().is_some(),
         has_edges: edges().any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),

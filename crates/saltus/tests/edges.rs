@@ -189,3 +189,24 @@ fn cuts_of_angles_beside_other_jumps() {
         assert!(y.abs() < 1e-9, "{rtol}: {y}");
     }
 }
+
+/// An angle whose first argument rests at zero jumps where the other changes its sign.
+#[test]
+fn angles_along_their_cut() {
+    let half_turn = std::f64::consts::PI;
+    // cos 2t is negative from 1/4 to 3/4 and from 5/4 of half a turn on.
+    let negative = half_turn * (5.0 - 0.75 * half_turn);
+    let cases = [
+        ("state x = 1, y = 0\nx' = -1\ny' = atan2(0, x)\nrun { until 2 }", half_turn),
+        ("param h = 0\nstate x = -1, y = 0\nx' = 1\ny' = atan2(h, x)\nrun { until 2 }", half_turn),
+        ("state x = 1, y = 0, h = 0\nx' = -1\nh' = -h\ny' = atan2(h, x)\nrun { until 2 }", half_turn),
+        ("state x = 1, y = 0, v = 0\nx' = v\nv' = -4 * x\ny' = atan2(0, x)\nrun { until 5 }", negative),
+    ];
+    for (text, expected) in cases {
+        for rtol in TOLERANCES {
+            let found = run(&format!("model Angle {{ {text} }}"), rtol, EventMethod::Extrapolation);
+            let y = found.values[if text.starts_with("param") { 3 } else { 2 }];
+            assert!((y - expected).abs() < 1e-7_f64.max(10.0 * rtol), "{text} {rtol}: {y}");
+        }
+    }
+}

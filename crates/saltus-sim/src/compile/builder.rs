@@ -1,6 +1,6 @@
 //! Builds the code of a system, block by block.
 
-use super::edges::kinked;
+use super::edges::{Unless, kinked};
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
@@ -500,7 +500,9 @@ impl<'s> Builder<'s> {
         let expressions: Vec<Expr> = code.expressions.iter().map(|e| e.1).collect();
         code.edges = self.edges(&expressions);
         code.kinked = kinked(&self.graph, &code.edges, &code.expressions);
-        atoms.extend(code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless_positive)));
+        atoms.extend(
+            code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless.map(Unless::atom))),
+        );
         code.atoms = atoms.into_iter().collect();
         code.switches = switches.into_iter().collect();
     }

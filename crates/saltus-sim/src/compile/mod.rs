@@ -11,7 +11,7 @@ mod lower;
 
 pub(crate) use builder::compile;
 use edges::live;
-pub(crate) use edges::{Edge, EdgeKind};
+pub(crate) use edges::{Edge, EdgeKind, Unless};
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
