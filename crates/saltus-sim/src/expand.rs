@@ -164,7 +164,7 @@ impl Runner<'_> {
     #[cold]
     fn look_at_unusual_step(&mut self, length: f64) {
         let combination = self.combination();
-        let (is_exact, may_conceal) = (combination.is_exact, combination.may_conceal);
+        let (is_exact, may_conceal) = (combination.is_exact, !combination.flat.is_empty());
         // Only one kind of proofs is about the states, too.
         let is_sure = is_exact || self.method == EventMethod::Validated;
         let is_usual = is_sure || !self.end_before_defect() && !may_conceal;

@@ -5,7 +5,7 @@ use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
+use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, Unary, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
@@ -44,6 +44,8 @@ pub(crate) struct Builder<'s> {
     boolean_definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
+    /// Slots with the arguments of flat functions.
+    flat: QuickMap<u32, Unary>,
 }
 
 impl AtomSource for Builder<'_> {
@@ -94,6 +96,7 @@ impl<'s> Builder<'s> {
             boolean_definitions: QuickMap::default(),
             programs: Programs::new(),
             rules: Vec::new(),
+            flat: QuickMap::default(),
         };
         builder.collect_definitions();
         builder
@@ -174,6 +177,7 @@ impl<'s> Builder<'s> {
             guard_units,
             switches: self.switches,
             origins: self.origins,
+            flat: self.flat,
             rules: self.rules,
             blocks,
             programs: self.programs.len(),
@@ -280,11 +284,27 @@ impl<'s> Builder<'s> {
             groups.entry(family).or_default().push((slot, rhs));
         }
         for group in groups.values() {
-            let singles: Vec<PlanBlock> =
-                group.iter().map(|&(slot, rhs)| self.unit(&[(slot, rhs)])).collect();
-            code.flow.extend(if group.len() == 1 { singles.clone() } else { self.grouped(group) });
+            let equations: Vec<_> = group.iter().map(|&(slot, rhs)| self.with_flat(slot, rhs)).collect();
+            let singles: Vec<PlanBlock> = equations.iter().map(|outputs| self.unit(outputs)).collect();
+            let is_single = equations.len() == 1;
+            code.flow.extend(if is_single { singles.clone() } else { self.grouped(&equations.concat()) });
             code.split.extend(singles);
         }
+    }
+
+    /// An expression for a slot, with the arguments of the flat functions in it for slots of their own.
+    fn with_flat(&mut self, slot: u32, expression: Expr) -> Vec<(u32, Expr)> {
+        let (mut outputs, mut nodes) = (vec![(slot, expression)], Vec::new());
+        self.graph.visit(&[expression], |e| nodes.push(e));
+        for node in nodes {
+            let Node::Unary(function, argument) = self.graph.node(node) else { continue };
+            if is_flat(function) && self.varies(argument) {
+                let slot = self.new_slot();
+                self.flat.insert(slot, function);
+                outputs.push((slot, argument));
+            }
+        }
+        outputs
     }
 
     /// One unit for a group of equations whose signals are read inside the group too: inner
@@ -525,10 +545,17 @@ impl<'s> Builder<'s> {
         let mut units = Vec::with_capacity(groups.len());
         for ((users, _), group) in groups {
             users.iter().for_each(|&b| blocks[b as usize].guards.push(units.len() as u32));
-            units.push(self.unit(&group));
+            let outputs = group.into_iter().flat_map(|(slot, e)| self.with_flat(slot, e)).collect::<Vec<_>>();
+            units.push(self.unit(&outputs));
         }
         units
     }
+}
+
+/// Functions that are nearly constant far from where they change, so that their series may tell nothing of
+/// what comes.
+fn is_flat(function: Unary) -> bool {
+    matches!(function, Unary::Exp | Unary::Tanh | Unary::Sinh | Unary::Cosh)
 }
 
 impl Watched {
