@@ -86,9 +86,11 @@ impl Runner<'_> {
         self.stats.outside_domain_evals += u64::from(!inside);
     }
 
-    /// Stairs whose edge was located here move to the next cell.
-    pub fn cross_stairs(&mut self) {
-        let Some(last) = self.segment.next_root.checked_sub(1) else { return };
+    /// Stairs whose edge was located here move to the next cell. If they do so again and again before time
+    /// advances, both cells drive them back.
+    pub fn cross_stairs(&mut self) -> Result<(), Box<Ending>> {
+        let Some(last) = self.segment.next_root.checked_sub(1) else { return Ok(()) };
+        let is_again = self.is_now(self.stairs_crossed.0);
         for k in (0..=last).rev() {
             let root = self.segment.roots[k];
             if root.hi < self.segment.cursor && root.exact.is_nan() {
@@ -101,8 +103,19 @@ impl Runner<'_> {
                 self.mark(slot);
                 self.disturb();
                 self.stats.switchings += 1;
+                let count = if is_again { self.stairs_crossed.1 + 1 } else { 0 };
+                self.stairs_crossed = (self.stamp.t, count);
+                if count > self.most_changes() {
+                    return Err(self.switching_loop(switch));
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Branches do not change more often at one point of time, unless they go back and forth.
+    fn most_changes(&self) -> usize {
+        4 * self.combination().switches.len() + 8
     }
 
     /// The run stands behind a kink: what jumped there is read again from numbers.
@@ -189,8 +202,8 @@ impl Runner<'_> {
 
     /// Brings the branches of non-smooth functions into agreement with the present values.
     pub fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
-        let count = self.combination().switches.len();
-        for attempt in 0..=4 * count + 8 {
+        let most = self.most_changes();
+        for attempt in 0..=most {
             // What has changed may be what other branches depend on.
             if !self.changed.is_empty() {
                 self.disturb();
@@ -201,7 +214,7 @@ impl Runner<'_> {
                 self.settled();
                 return Ok(());
             };
-            if attempt == 4 * count + 8 {
+            if attempt == most {
                 return Err(self.switching_loop(s));
             }
         }
