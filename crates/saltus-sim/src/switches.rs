@@ -144,11 +144,12 @@ impl Runner<'_> {
             self.disturb();
             for p in 0..self.signs.len() {
                 let Signs { now: 0, after } = self.signs[p] else { continue };
-                let is_edge = self.live_edges(p as u32).any(|edge| is_touched(edge, after));
-                if !(is_edge && self.rests_on_edge(p, |slope| slope == 0.0)) {
-                    self.signs[p].now = after;
+                if self.live_edges(p as u32).any(|edge| is_touched(edge, after)) {
+                    self.rests_on_edge(p, |slope| slope == 0.0);
                 }
             }
+            // What rests, rests in both signs.
+            self.settle_all_signs();
         }
     }
 
@@ -215,10 +216,33 @@ impl Runner<'_> {
                 return Ok(());
             };
             if attempt == most {
-                return Err(self.switching_loop(s));
+                return if self.rests_between_branches(s) { Ok(()) } else { Err(self.switching_loop(s)) };
             }
         }
         Ok(())
+    }
+
+    /// True if a switch goes to and fro only because its atoms are not exactly zero: on their zeros the flow
+    /// rests, as that of a tank that runs empty by -max(h, 0)^0.7. The states are put there.
+    fn rests_between_branches(&mut self, s: u32) -> bool {
+        let SwitchKind::Condition(formula) = self.code.switches[s as usize].kind.clone() else {
+            return false;
+        };
+        let mut atoms = Vec::new();
+        formula.atoms(&mut |a| atoms.push(self.combination().position[a.index()] as usize));
+        atoms.retain(|&p| self.signs[p].now == 0);
+        let before = (self.env.clone(), self.signs.clone());
+        for &p in &atoms {
+            self.join_zero(p);
+            self.signs[p] = Signs::steady(0);
+        }
+        let slot = self.code.switches[s as usize].slot.index();
+        self.env[slot] = self.switch_value(s);
+        let rests = atoms.iter().all(|&p| self.rests_at_zero(p, |slope| slope == 0.0));
+        if !rests {
+            (self.env, self.signs) = before;
+        }
+        rests
     }
 
     /// Gives the first switch that has another value than it should its value.

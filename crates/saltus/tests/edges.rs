@@ -146,6 +146,41 @@ fn an_emptied_tank_is_empty_once() {
     }
 }
 
+/// Tanks whose level falls by a broken power, and their mirrors: h^(1 - p) falls by 1 - p in a unit of time.
+#[test]
+fn tanks_run_empty_by_any_power_once() {
+    for (flow, start) in [
+        ("-max(h, 0)^p", 1.0),
+        ("max(-h, 0)^p", -1.0),
+        ("-h^p", 1.0),
+        ("(-h)^p", -1.0),
+        ("-sign(h) * abs(h)^p", 1.0),
+    ] {
+        let guard = if start > 0.0 { "h <= 0" } else { "h >= 0" };
+        for power in [0.3_f64, 1.0 / 3.0, 0.5, 0.6, 0.7] {
+            let text = format!(
+                "model Tank {{
+                    state h = {start:?}
+                    memory n = 0
+                    h' = {}
+                    when {guard} {{ n := n + 1 }}
+                    run {{ until 8 }}
+                }}",
+                flow.replace('p', &power.to_string())
+            );
+            for rtol in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
+                let found = run(&text, rtol, EventMethod::Extrapolation);
+                assert_eq!(found.events.len(), 1, "{text} {rtol}");
+                let (empty, t) = (1.0 / (1.0 - power), found.events[0].stamp.t);
+                // What is left within some tolerances takes that long.
+                let left = (10.0 * (1e-9 + 1e-3 * rtol)).powf(1.0 - power) * empty + 2.0 * rtol * empty;
+                assert!((t - empty).abs() < left, "{text} {rtol}: {t}, not {empty}");
+                assert!(found.values[1].abs() < 1e-12, "{text} {rtol}: {}", found.values[1]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_size_is_not_below_zero_where_it_turns() {
     let text = "model Size {
