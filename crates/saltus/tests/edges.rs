@@ -25,7 +25,7 @@ fn integral(rate: &str) -> String {
 }
 
 /// By quadrature with 14 digits between the zeros.
-const INTEGRALS: [(&str, f64); 10] = [
+const INTEGRALS: [(&str, f64); 14] = [
     ("sign(x) * sqrt(abs(x))", -0.279_609_745_184),
     ("sign(sin(time)) * sqrt(abs(sin(time)))", 0.912_515_994_172),
     ("abs(x)^1.5", 2.886_846_920_794),
@@ -36,6 +36,10 @@ const INTEGRALS: [(&str, f64); 10] = [
     ("sqrt(abs(sin(3 * time)))", 3.863_789_912_547),
     ("abs(x)^0.5 * v", -1.179_064_422_033),
     ("log(1 + sqrt(abs(x)))", 2.819_969_291_008),
+    ("if x < 0 then (-x)^1.5 else 0", 1.575_818_143_648),
+    ("if x > 0 then sqrt(x) else -sqrt(-x)", -0.279_609_745_184),
+    ("if x^2 < 0.25 then sqrt(0.25 - x^2) else 0", 0.609_448_329_690),
+    ("mod(mod(x, 0.5)^4, 1)", 0.070_051_488_793),
 ];
 
 #[test]
@@ -189,6 +193,7 @@ fn a_size_is_not_below_zero_where_it_turns() {
         x' = v
         v' = -4 * x
         when floor(abs(x)) >= -0.5 { n := n + 1 }
+        when floor(abs(x)^1.5) < 0 { n := n + 1 }
         run { until 10 }
     }";
     for method in METHODS {
