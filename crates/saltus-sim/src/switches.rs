@@ -88,6 +88,7 @@ impl Runner<'_> {
 
     /// Stairs whose edge was located here move to the next cell. If they do so again and again before time
     /// advances, both cells drive them back.
+    #[inline(never)]
     pub fn cross_stairs(&mut self) -> Result<(), Box<Ending>> {
         let Some(last) = self.segment.next_root.checked_sub(1) else { return Ok(()) };
         let is_again = self.is_now(self.stairs_crossed.0);
@@ -224,6 +225,7 @@ impl Runner<'_> {
 
     /// True if a switch goes to and fro only because its atoms are not exactly zero: on their zeros the flow
     /// rests, as that of a tank that runs empty by -max(h, 0)^0.7. The states are put there.
+    #[cold]
     fn rests_between_branches(&mut self, s: u32) -> bool {
         let SwitchKind::Condition(formula) = self.code.switches[s as usize].kind.clone() else {
             return false;

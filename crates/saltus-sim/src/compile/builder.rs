@@ -9,6 +9,7 @@ use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort,
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -44,8 +45,9 @@ pub(crate) struct Builder<'s> {
     boolean_definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
-    /// Slots with the arguments of flat functions.
+    /// Slots with the arguments of flat functions, and whether there are any such functions.
     flat: QuickMap<u32, Unary>,
+    pub has_flat: bool,
 }
 
 impl AtomSource for Builder<'_> {
@@ -97,6 +99,7 @@ impl<'s> Builder<'s> {
             programs: Programs::new(),
             rules: Vec::new(),
             flat: QuickMap::default(),
+            has_flat: false,
         };
         builder.collect_definitions();
         builder
@@ -284,27 +287,40 @@ impl<'s> Builder<'s> {
             groups.entry(family).or_default().push((slot, rhs));
         }
         for group in groups.values() {
-            let equations: Vec<_> = group.iter().map(|&(slot, rhs)| self.with_flat(slot, rhs)).collect();
-            let singles: Vec<PlanBlock> = equations.iter().map(|outputs| self.unit(outputs)).collect();
-            let is_single = equations.len() == 1;
-            code.flow.extend(if is_single { singles.clone() } else { self.grouped(&equations.concat()) });
+            let singles: Vec<PlanBlock> =
+                group.iter().map(|&equation| self.unit_with_flat(&[equation])).collect();
+            code.flow.extend(if group.len() == 1 {
+                singles.clone()
+            } else {
+                let group = self.with_flat(group);
+                self.grouped(&group)
+            });
             code.split.extend(singles);
         }
     }
 
-    /// An expression for a slot, with the arguments of the flat functions in it for slots of their own.
-    fn with_flat(&mut self, slot: u32, expression: Expr) -> Vec<(u32, Expr)> {
-        let (mut outputs, mut nodes) = (vec![(slot, expression)], Vec::new());
-        self.graph.visit(&[expression], |e| nodes.push(e));
+    fn unit_with_flat(&mut self, outputs: &[(u32, Expr)]) -> PlanBlock {
+        let outputs = self.with_flat(outputs);
+        self.unit(&outputs)
+    }
+
+    /// Expressions for slots, with the arguments of the flat functions in them for slots of their own.
+    fn with_flat<'a>(&mut self, outputs: &'a [(u32, Expr)]) -> Cow<'a, [(u32, Expr)]> {
+        if !self.has_flat {
+            return Cow::Borrowed(outputs);
+        }
+        let (expressions, mut nodes) = (outputs.iter().map(|o| o.1).collect::<Vec<_>>(), Vec::new());
+        self.graph.visit(&expressions, |e| nodes.push(e));
+        let mut all = outputs.to_vec();
         for node in nodes {
             let Node::Unary(function, argument) = self.graph.node(node) else { continue };
             if is_flat(function) && self.varies(argument) {
                 let slot = self.new_slot();
                 self.flat.insert(slot, function);
-                outputs.push((slot, argument));
+                all.push((slot, argument));
             }
         }
-        outputs
+        Cow::Owned(all)
     }
 
     /// One unit for a group of equations whose signals are read inside the group too: inner
@@ -545,8 +561,7 @@ impl<'s> Builder<'s> {
         let mut units = Vec::with_capacity(groups.len());
         for ((users, _), group) in groups {
             users.iter().for_each(|&b| blocks[b as usize].guards.push(units.len() as u32));
-            let outputs = group.into_iter().flat_map(|(slot, e)| self.with_flat(slot, e)).collect::<Vec<_>>();
-            units.push(self.unit(&outputs));
+            units.push(self.unit_with_flat(&group));
         }
         units
     }
@@ -554,7 +569,7 @@ impl<'s> Builder<'s> {
 
 /// Functions that are nearly constant far from where they change, so that their series may tell nothing of
 /// what comes.
-fn is_flat(function: Unary) -> bool {
+pub(super) fn is_flat(function: Unary) -> bool {
     matches!(function, Unary::Exp | Unary::Tanh | Unary::Sinh | Unary::Cosh)
 }
 
