@@ -7,7 +7,7 @@
 
 use crate::carried::Carried;
 use crate::combination::{self, Combination};
-use crate::compile::Signs;
+use crate::compile::{Signs, Unless};
 use crate::guards::{greatest_powers, sign_of, start_root};
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
@@ -22,6 +22,11 @@ use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 const RESOLUTION: f64 = 1e-3;
 /// With narrower tolerances what is known of crowds is lost in rounding.
 const LEAST_TOLERANCE: f64 = 1e-11;
+/// Nor need they be narrower than so many roundings of time.
+const TIME_RESOLUTION: f64 = 16.0;
+/// The bracket of a root at the stop time is at most so many roundings of time wide, where the tolerance asks
+/// for less.
+const BEYOND_END: f64 = 256.0;
 /// Doubts that are kept.
 const DOUBTS: usize = 100;
 
@@ -192,12 +197,17 @@ impl Runner<'_> {
 
     /// How much further than the run a proof goes: a root at the very end has to lie inside.
     pub fn proof_beyond(&self, remaining: f64) -> f64 {
-        if self.method.is_proof() { self.resolution(remaining) } else { 0.0 }
+        if self.method.is_proof() {
+            self.resolution(remaining).max(BEYOND_END * f64::EPSILON * self.until)
+        } else {
+            0.0
+        }
     }
 
     /// Brackets of events on a step need not be narrower than this.
     pub fn resolution(&self, length: f64) -> f64 {
-        RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length
+        let asked = RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length;
+        asked.max(TIME_RESOLUTION * f64::EPSILON * (self.stamp.t + length))
     }
 
     /// The signs that the atoms must keep on the step.
@@ -251,7 +261,10 @@ impl Runner<'_> {
         let combination = self.combination();
         match combination.watches[combination.watchers[p][k] as usize] {
             combination::Watch::Edge(b, i) => {
-                let atom = self.code.blocks[b as usize].edges[i as usize].unless_positive?;
+                let Some(Unless::Positive(atom)) = self.code.blocks[b as usize].edges[i as usize].unless
+                else {
+                    return None;
+                };
                 Some(combination.position[atom.index()] as usize)
             }
             _ => None,

@@ -10,7 +10,7 @@ use crate::error::SimError;
 use crate::guards::sign_of;
 use crate::kinks;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets, RowInMemory};
-use saltus_expr::{FlowPlan, Op, PlanBlock, Unary};
+use saltus_expr::{FlowPlan, PlanBlock, Unary};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
 use saltus_solve::certificate::Certifier;
 use std::collections::{HashMap, HashSet};
@@ -102,8 +102,9 @@ pub(crate) struct Combination {
     /// Which active atoms are products whose series do not end, and may need more terms than those of the
     /// states.
     pub endless_products: Vec<bool>,
-    /// Some function in it may be so flat that its series tells nothing of what comes.
-    pub may_conceal: bool,
+    /// Functions that may be so flat that their series tell nothing of what comes, with the slots of their
+    /// arguments.
+    pub flat: Vec<(u32, Unary)>,
     /// Which active atoms are but kinks of what is shown.
     pub shown_alone: Vec<bool>,
     /// There is such an atom, or the edge of a function that is there only where another atom is not
@@ -286,9 +287,14 @@ fn assemble(
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
         endless_products: Vec::new(),
-        may_conceal: whole.blocks.iter().flat_map(|unit| unit.program.ops()).any(conceals),
+        flat: whole
+            .blocks
+            .iter()
+            .flat_map(|unit| unit.outputs.iter().copied())
+            .filter_map(|slot| Some((slot, *code.flat.get(&slot)?)))
+            .collect(),
         shown_alone: Vec::new(),
-        has_idle_kinks: edges().any(|e| e.unless_positive.is_some()),
+        has_idle_kinks: edges().any(|e| e.unless.is_some()),
         has_edges_or_kinks: edges().next().is_some(),
         has_edges: edges().any(|e| e.kind.is_left(-1)),
         reads: reads(&whole, code.slots),
@@ -319,11 +325,6 @@ fn assemble(
     combination.has_idle_kinks |= combination.shown_alone.contains(&true);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
-}
-
-/// Functions that are nearly constant far from where they change.
-fn conceals(op: &Op) -> bool {
-    matches!(op, Op::Unary(Unary::Exp | Unary::Tanh | Unary::Sinh | Unary::Cosh, _))
 }
 
 /// A plan without the guards of a crowd, and with those of few at its end that are left for later.

@@ -2,16 +2,29 @@
 //! of the states, and against the values of guards.
 
 use crate::combination::Watch;
+use crate::guards::BEYOND;
 use crate::locate::coefficients;
 use crate::low_order::NEGLIGIBLE;
 use crate::runner::Runner;
+use saltus_expr::Unary;
+use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, Sign};
 
 /// Places on a step at which slopes are compared, and how finely the first one is told where they part.
 const PLACES: u32 = 4;
 /// A step that is right may be off by so many tolerances at its end: slopes are off by more than states.
-const FAR_OFF: f64 = 256.0;
+const FAR_OFF: f64 = 16.0;
+/// One that is cut off is so where it is not off by more than so many.
+const NEAR: f64 = 4.0;
+/// An argument of a function that may be flat goes far if it goes so far: less than from one side of what
+/// the function does to the other.
+const FAR_WAY: f64 = 4.0;
+/// Beyond these sizes a hyperbolic tangent is constant, and below it an exponential function is nothing.
+const FLAT_TANH: f64 = 20.0;
+const FLAT_EXP: f64 = -128.0;
+/// Steps are not looked at in pieces shorter than this share.
+const SHORTEST_PIECE: f64 = 1.0 / 1048576.0;
 /// An argument that is negative by no more than so many rounding errors of its series is zero.
 const DIP_ROUNDING: f64 = 64.0;
 
@@ -36,12 +49,9 @@ impl Runner<'_> {
     /// before that has happened.
     pub fn end_before_defect(&mut self) -> bool {
         let first = self.segment.roots.iter().copied().find(|root| self.advances(root.lo));
-        let mut end = first.map_or(self.segment.end, |root| root.lo);
-        let mut is_shorter = false;
-        while self.advances(end) && self.exists_at_place(end) && !self.agrees_at(end, FAR_OFF) {
-            end *= 0.5;
-            is_shorter = true;
-        }
+        let asked = first.map_or(self.segment.end, |root| root.lo);
+        let end = self.agrees_until(0.0, asked, Self::agrees_at);
+        let is_shorter = end < asked;
         if is_shorter && self.advances(end) {
             self.end_at(end);
             self.stats.rejected += 1;
@@ -56,18 +66,66 @@ impl Runner<'_> {
     pub fn compare_further(&mut self) {
         let here = self.segment.cursor;
         let next = self.segment.roots.iter().map(|root| root.lo).find(|&lo| lo > here && self.advances(lo));
-        let mut end = next.unwrap_or(self.segment.end);
-        let mut is_shorter = false;
-        while self.advances(end) && self.exists_at_place(end) && !self.has_slopes_at(end, FAR_OFF) {
-            end = 0.5 * (here + end);
-            is_shorter = true;
-        }
+        let asked = next.unwrap_or(self.segment.end);
+        let end = self.agrees_until(here, asked, Self::has_slopes_at);
         self.segment.compared = next.unwrap_or(f64::INFINITY);
-        if is_shorter {
+        if end < asked {
             self.end_at(end.max(here));
             self.segment.compared = f64::INFINITY;
             self.stats.rejected += 1;
         }
+    }
+
+    /// How far a step agrees with the equations between two places, as a comparison at some of them tells:
+    /// at the last one, and before it wherever a function that may be flat has left the values at which it
+    /// was looked at. Such a function may come and go on the way, and leave no trace at the end.
+    fn agrees_until(&mut self, from: f64, to: f64, agrees: impl Fn(&mut Self, f64, f64) -> bool) -> f64 {
+        let shortest = SHORTEST_PIECE * (to - from);
+        let (mut here, mut end) = (from, to);
+        while here < end && self.advances(end) {
+            let (next, is_told) = self.next_place(here, end, shortest);
+            // Where a step is cut, it has to be better than where it is passed.
+            let allowed = if next == end && end < to { NEAR } else { FAR_OFF };
+            if is_told && (!self.advances(next) || !self.exists_at_place(next) || agrees(self, next, allowed))
+            {
+                here = next;
+            } else {
+                end = if from < here && next < end { here } else { 0.5 * (from + next) };
+                here = from;
+            }
+        }
+        end
+    }
+
+    /// The last place up to another one until which no argument of a function that may be flat goes far,
+    /// other than where the function is flat, and whether the series of the arguments tell that.
+    fn next_place(&mut self, here: f64, to: f64, shortest: f64) -> (f64, bool) {
+        let combination = self.combinations.get(self.current);
+        let (row, unit) = (&mut self.row[..self.order + 1], self.segment.ratio);
+        let (mut next, mut is_told) = (to, true);
+        for &(slot, function) in &combination.flat {
+            loop {
+                let half = 0.5 * (next - here);
+                combination.jets.row(slot, row);
+                polynomial::scale(row, unit);
+                let [before, last] = [self.order - 1, self.order].map(|k| powi(next, k as i32) * row[k]);
+                let error = BEYOND * (before.abs() + last.abs());
+                polynomial::shift(row, here + half);
+                polynomial::scale(row, half);
+                let way = polynomial::magnitude(&row[1..]);
+                let reach = way + error;
+                let range = [row[0] - reach, row[0] + reach];
+                if !(is_lively(function, range) && 2.0 * reach > FAR_WAY) {
+                    break;
+                }
+                if error > 0.25 * FAR_WAY || half < shortest {
+                    is_told &= error <= 0.25 * FAR_WAY;
+                    break;
+                }
+                next = here + half;
+            }
+        }
+        (next, is_told)
     }
 
     /// True if derivatives and guards that are evaluated at a place on the step are those of their
@@ -210,5 +268,14 @@ impl Runner<'_> {
             runner.evaluate_plan();
             runner.slopes_agree(s, tolerances)
         })
+    }
+}
+
+/// True if a function that may be flat is not so somewhere on a range of its argument.
+fn is_lively(function: Unary, [low, high]: [f64; 2]) -> bool {
+    match function {
+        Unary::Tanh => low < FLAT_TANH && high > -FLAT_TANH,
+        Unary::Exp => high > FLAT_EXP,
+        _ => true,
     }
 }

@@ -164,8 +164,9 @@ impl Runner<'_> {
     #[cold]
     fn look_at_unusual_step(&mut self, length: f64, is_accurate: bool) {
         let combination = self.combination();
-        let (is_exact, may_conceal) = (combination.is_exact, combination.may_conceal);
-        let is_usual = is_exact || is_accurate || !self.end_before_defect() && !may_conceal;
+        let (is_exact, may_conceal) = (combination.is_exact, !combination.flat.is_empty());
+        let is_as_it_seems = is_exact || is_accurate || !self.end_before_defect();
+        let is_usual = is_as_it_seems && (is_exact || !may_conceal);
         self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
     }
 

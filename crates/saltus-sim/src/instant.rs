@@ -117,7 +117,9 @@ impl Runner<'_> {
         let mut stop: Option<(u32, u32)> = None;
         let mut rounds = 0;
         if self.segment.valid {
-            self.cross_stairs();
+            if self.combination().has_stairs {
+                self.cross_stairs()?;
+            }
             self.cross_kinks();
         }
         loop {

@@ -6,7 +6,7 @@
 //! the end of the step are left to the next one.
 
 use crate::combination::{Combination, Watch};
-use crate::compile::{Edge, EdgeKind, Effect, Signs, When};
+use crate::compile::{Edge, EdgeKind, Effect, Signs, Unless, When};
 use crate::explain;
 use crate::guards::sign_of;
 use crate::options::{Policy, Recording};
@@ -376,7 +376,8 @@ impl Runner<'_> {
 
     fn is_in_force(&self, edge: &Edge) -> bool {
         let position = &self.combination().position;
-        let absent = edge.unless_positive.is_some_and(|a| self.signs[position[a.index()] as usize].now > 0);
+        let signs = |unless: Unless| self.signs[position[unless.atom().index()] as usize];
+        let absent = edge.unless.is_some_and(|unless| unless.is_so(signs(unless)));
         !absent && self.code.is_live(self.combination(), &self.env, edge)
     }
 

@@ -66,26 +66,33 @@ impl Runner<'_> {
     /// Puts states that are nearer than negligible to the edge of a function onto it, where a flow that
     /// leads to the edge may rest, as that of a tank that runs empty; true if there are any.
     pub fn join_near_edges(&mut self) -> bool {
-        let negligible = NEGLIGIBLE * self.tolerance.absolute;
         let mut any = false;
         for p in 0..self.signs.len() {
-            let combination = self.combination();
             let is_edge = self.live_edges(p as u32).any(|edge| edge.kind == EdgeKind::NonNegative);
-            let depends = &self.code.atoms[combination.atoms[p].index()].depends;
-            let mut states = combination.plan.states.iter().filter(|(x, _)| depends.contains(x));
-            let (Some(&(state, _)), None, true) = (states.next(), states.next(), is_edge) else { continue };
-            let x = self.env[state as usize];
-            let value = self.atom_with(p, state, x);
-            if value > 0.0 && value <= negligible {
-                // Arguments are most often a state, or its distance from a number.
-                let onto = [0.0, x - value, x + value]
-                    .into_iter()
-                    .find(|&onto| (onto - x).abs() <= negligible && self.atom_with(p, state, onto) == 0.0);
-                self.env[state as usize] = onto.unwrap_or(x);
-                any |= onto.is_some();
-            }
+            any |= is_edge && self.join_zero(p);
         }
         any
+    }
+
+    /// Puts the state that an atom depends on, if it is one alone, onto the zero of the atom, if that is
+    /// nearer than negligible; true if it was not there.
+    pub fn join_zero(&mut self, p: usize) -> bool {
+        let negligible = NEGLIGIBLE * self.tolerance.absolute;
+        let combination = self.combination();
+        let depends = &self.code.atoms[combination.atoms[p].index()].depends;
+        let mut states = combination.plan.states.iter().filter(|(x, _)| depends.contains(x));
+        let (Some(&(state, _)), None) = (states.next(), states.next()) else { return false };
+        let x = self.env[state as usize];
+        let value = self.atom_with(p, state, x);
+        if value == 0.0 || value.is_nan() || value.abs() > negligible {
+            return false;
+        }
+        // Arguments are most often a state, or its distance from a number.
+        let onto = [0.0, x - value, x + value]
+            .into_iter()
+            .find(|&onto| (onto - x).abs() <= negligible && self.atom_with(p, state, onto) == 0.0);
+        self.env[state as usize] = onto.unwrap_or(x);
+        onto.is_some()
     }
 
     /// True if the flow is at the edge of a function, within what is negligible, and on it the slope of the
@@ -93,20 +100,37 @@ impl Runner<'_> {
     pub fn rests_on_edge(&mut self, p: usize, wanted: impl Fn(f64) -> bool) -> bool {
         let before = self.env.clone();
         self.join_near_edges();
-        if self.aside(|runner| runner.atom_value(p)) == 0.0 {
-            self.evaluate_plan();
-            let plan = self.combination().plan.clone();
-            let (x, f): (Vec<f64>, Vec<f64>) =
-                plan.states.iter().map(|&(x, f)| (self.env[x as usize], self.env[f as usize])).unzip();
-            if wanted(self.slopes_of_atoms(&x, &f)[p]) {
-                self.disturb();
-                self.rested = self.stamp.t;
-                self.signs[p] = Signs::steady(0);
-                return true;
+        let rests = self.rests_at_zero(p, wanted);
+        if !rests {
+            self.env = before;
+        }
+        rests
+    }
+
+    /// True if an atom is zero and its slope is as wanted; it is then taken to rest there, and with it all
+    /// others that are zero and do not move.
+    pub fn rests_at_zero(&mut self, p: usize, wanted: impl Fn(f64) -> bool) -> bool {
+        let values = self.aside(Self::atom_values);
+        if values[p] != 0.0 {
+            return false;
+        }
+        self.evaluate_plan();
+        let plan = self.combination().plan.clone();
+        let (x, f): (Vec<f64>, Vec<f64>) =
+            plan.states.iter().map(|&(x, f)| (self.env[x as usize], self.env[f as usize])).unzip();
+        let slopes = self.slopes_of_atoms(&x, &f);
+        let rests = wanted(slopes[p]);
+        if rests {
+            self.disturb();
+            self.rested = self.stamp.t;
+            self.signs[p] = Signs::steady(0);
+            for q in 0..self.signs.len() {
+                if self.signs[q].now == 0 && values[q] == 0.0 && slopes[q] == 0.0 {
+                    self.signs[q] = Signs::steady(0);
+                }
             }
         }
-        self.env = before;
-        false
+        rests
     }
 
     /// The value of an atom if a state had some value.

@@ -76,6 +76,8 @@ pub(crate) struct Runner<'s> {
     pub is_unsettled: bool,
     /// Edges of stairs that are exactly met, by switch.
     pub met_edges: Vec<f64>,
+    /// When a stair was crossed last, and how often others were before, within rounding of time.
+    pub stairs_crossed: (f64, usize),
     /// Flags of edges, by rule.
     pub armed: Vec<bool>,
     pub timers: Vec<Timer>,
@@ -252,6 +254,7 @@ impl<'s> Runner<'s> {
             signs: Vec::new(),
             is_unsettled: false,
             met_edges: vec![f64::NAN; code.switches.len()],
+            stairs_crossed: (f64::NAN, 0),
             armed: vec![false; code.rules.len()],
             timers: vec![Timer::default(); code.rules.len()],
             coins: vec![None; code.rules.len()],

@@ -170,10 +170,11 @@ impl<const FOURS: usize> VectorWork for Fours<'_, FOURS> {
         let Fours { rows, orders, s } = self;
         let rows = &rows.as_chunks::<4>().0.as_chunks::<FOURS>().0[..orders];
         let square = s * s;
-        let (pairs, last) = rows.as_chunks::<2>();
+        let (mut pairs, last) = rows.as_chunks::<2>();
         let mut even = last.first().copied().unwrap_or([[0.0; 4]; FOURS]);
         let mut odd = [[0.0; 4]; FOURS];
-        for [lower, upper] in pairs.iter().rev() {
+        while let [before @ .., [lower, upper]] = pairs {
+            pairs = before;
             for g in 0..FOURS {
                 for i in 0..4 {
                     odd[g][i] = odd[g][i] * square + upper[g][i];

@@ -86,9 +86,12 @@ impl Runner<'_> {
         self.stats.outside_domain_evals += u64::from(!inside);
     }
 
-    /// Stairs whose edge was located here move to the next cell.
-    pub fn cross_stairs(&mut self) {
-        let Some(last) = self.segment.next_root.checked_sub(1) else { return };
+    /// Stairs whose edge was located here move to the next cell. If they do so again and again before time
+    /// advances, both cells drive them back.
+    #[inline(never)]
+    pub fn cross_stairs(&mut self) -> Result<(), Box<Ending>> {
+        let Some(last) = self.segment.next_root.checked_sub(1) else { return Ok(()) };
+        let is_again = self.is_now(self.stairs_crossed.0);
         for k in (0..=last).rev() {
             let root = self.segment.roots[k];
             if root.hi < self.segment.cursor && root.exact.is_nan() {
@@ -101,8 +104,19 @@ impl Runner<'_> {
                 self.mark(slot);
                 self.disturb();
                 self.stats.switchings += 1;
+                let count = if is_again { self.stairs_crossed.1 + 1 } else { 0 };
+                self.stairs_crossed = (self.stamp.t, count);
+                if count > self.most_changes() {
+                    return Err(self.switching_loop(switch));
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Branches do not change more often at one point of time, unless they go back and forth.
+    fn most_changes(&self) -> usize {
+        4 * self.combination().switches.len() + 8
     }
 
     /// The run stands behind a kink: what jumped there is read again from numbers.
@@ -131,11 +145,12 @@ impl Runner<'_> {
             self.disturb();
             for p in 0..self.signs.len() {
                 let Signs { now: 0, after } = self.signs[p] else { continue };
-                let is_edge = self.live_edges(p as u32).any(|edge| is_touched(edge, after));
-                if !(is_edge && self.rests_on_edge(p, |slope| slope == 0.0)) {
-                    self.signs[p].now = after;
+                if self.live_edges(p as u32).any(|edge| is_touched(edge, after)) {
+                    self.rests_on_edge(p, |slope| slope == 0.0);
                 }
             }
+            // What rests, rests in both signs.
+            self.settle_all_signs();
         }
     }
 
@@ -189,8 +204,8 @@ impl Runner<'_> {
 
     /// Brings the branches of non-smooth functions into agreement with the present values.
     pub fn settle_switches(&mut self) -> Result<(), Box<Ending>> {
-        let count = self.combination().switches.len();
-        for attempt in 0..=4 * count + 8 {
+        let most = self.most_changes();
+        for attempt in 0..=most {
             // What has changed may be what other branches depend on.
             if !self.changed.is_empty() {
                 self.disturb();
@@ -201,11 +216,35 @@ impl Runner<'_> {
                 self.settled();
                 return Ok(());
             };
-            if attempt == 4 * count + 8 {
-                return Err(self.switching_loop(s));
+            if attempt == most {
+                return if self.rests_between_branches(s) { Ok(()) } else { Err(self.switching_loop(s)) };
             }
         }
         Ok(())
+    }
+
+    /// True if a switch goes to and fro only because its atoms are not exactly zero: on their zeros the flow
+    /// rests, as that of a tank that runs empty by -max(h, 0)^0.7. The states are put there.
+    #[cold]
+    fn rests_between_branches(&mut self, s: u32) -> bool {
+        let SwitchKind::Condition(formula) = self.code.switches[s as usize].kind.clone() else {
+            return false;
+        };
+        let mut atoms = Vec::new();
+        formula.atoms(&mut |a| atoms.push(self.combination().position[a.index()] as usize));
+        atoms.retain(|&p| self.signs[p].now == 0);
+        let before = (self.env.clone(), self.signs.clone());
+        for &p in &atoms {
+            self.join_zero(p);
+            self.signs[p] = Signs::steady(0);
+        }
+        let slot = self.code.switches[s as usize].slot.index();
+        self.env[slot] = self.switch_value(s);
+        let rests = atoms.iter().all(|&p| self.rests_at_zero(p, |slope| slope == 0.0));
+        if !rests {
+            (self.env, self.signs) = before;
+        }
+        rests
     }
 
     /// Gives the first switch that has another value than it should its value.

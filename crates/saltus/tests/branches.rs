@@ -212,3 +212,25 @@ fn stairs_that_begin_at_an_edge_are_left_at_once_by_all_solvers() {
         }
     }
 }
+
+/// Both cells of a stair drive its argument back to the edge between them: the run says so, soon.
+#[test]
+fn stairs_with_cells_that_drive_back_end_the_run() {
+    // The flow, the start, and when the edge is met.
+    let cases = [
+        ("-floor(x) - 0.5", 1.0, 2.0),
+        ("-floor(x) - 0.5", 2.5, 0.5 / 2.5 + 1.0 / 1.5 + 1.0 / 0.5),
+        ("0.5 - floor(x + 0.25)", 1.0, 0.5),
+        ("0.5 - ceil(x)", -1.0, 2.0),
+        ("table(x, [0, 1, 2], [1, -1, -2], interpolation = \"hold\")", 0.75, 0.25),
+    ];
+    for (flow, start, end) in cases {
+        let text = format!("model Stair {{\n state x = {start}\n x' = {flow}\n run {{ until 8 }}\n}}");
+        for_each_way(&text, &[TAYLOR[0], TAYLOR[1]], 1e-6, |way, run| {
+            let ending = &run.ending;
+            assert_eq!(ending.status, Status::ZeroTimeLoop, "{flow}, {way}: {ending:?}");
+            assert!((ending.stamp.t - end).abs() < 1e-9, "{flow}, {way}: {ending:?}");
+            assert!(run.stats.steps < 100, "{flow}, {way}: {} steps", run.stats.steps);
+        });
+    }
+}

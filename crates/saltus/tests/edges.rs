@@ -25,7 +25,7 @@ fn integral(rate: &str) -> String {
 }
 
 /// By quadrature with 14 digits between the zeros.
-const INTEGRALS: [(&str, f64); 10] = [
+const INTEGRALS: [(&str, f64); 14] = [
     ("sign(x) * sqrt(abs(x))", -0.279_609_745_184),
     ("sign(sin(time)) * sqrt(abs(sin(time)))", 0.912_515_994_172),
     ("abs(x)^1.5", 2.886_846_920_794),
@@ -36,6 +36,10 @@ const INTEGRALS: [(&str, f64); 10] = [
     ("sqrt(abs(sin(3 * time)))", 3.863_789_912_547),
     ("abs(x)^0.5 * v", -1.179_064_422_033),
     ("log(1 + sqrt(abs(x)))", 2.819_969_291_008),
+    ("if x < 0 then (-x)^1.5 else 0", 1.575_818_143_648),
+    ("if x > 0 then sqrt(x) else -sqrt(-x)", -0.279_609_745_184),
+    ("if x^2 < 0.25 then sqrt(0.25 - x^2) else 0", 0.609_448_329_690),
+    ("mod(mod(x, 0.5)^4, 1)", 0.070_051_488_793),
 ];
 
 #[test]
@@ -146,6 +150,41 @@ fn an_emptied_tank_is_empty_once() {
     }
 }
 
+/// Tanks whose level falls by a broken power, and their mirrors: h^(1 - p) falls by 1 - p in a unit of time.
+#[test]
+fn tanks_run_empty_by_any_power_once() {
+    for (flow, start) in [
+        ("-max(h, 0)^p", 1.0),
+        ("max(-h, 0)^p", -1.0),
+        ("-h^p", 1.0),
+        ("(-h)^p", -1.0),
+        ("-sign(h) * abs(h)^p", 1.0),
+    ] {
+        let guard = if start > 0.0 { "h <= 0" } else { "h >= 0" };
+        for power in [0.3_f64, 1.0 / 3.0, 0.5, 0.6, 0.7] {
+            let text = format!(
+                "model Tank {{
+                    state h = {start:?}
+                    memory n = 0
+                    h' = {}
+                    when {guard} {{ n := n + 1 }}
+                    run {{ until 8 }}
+                }}",
+                flow.replace('p', &power.to_string())
+            );
+            for rtol in [1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10] {
+                let found = run(&text, rtol, EventMethod::Extrapolation);
+                assert_eq!(found.events.len(), 1, "{text} {rtol}");
+                let (empty, t) = (1.0 / (1.0 - power), found.events[0].stamp.t);
+                // What is left within some tolerances takes that long.
+                let left = (10.0 * (1e-9 + 1e-3 * rtol)).powf(1.0 - power) * empty + 2.0 * rtol * empty;
+                assert!((t - empty).abs() < left, "{text} {rtol}: {t}, not {empty}");
+                assert!(found.values[1].abs() < 1e-12, "{text} {rtol}: {}", found.values[1]);
+            }
+        }
+    }
+}
+
 #[test]
 fn a_size_is_not_below_zero_where_it_turns() {
     let text = "model Size {
@@ -154,6 +193,7 @@ fn a_size_is_not_below_zero_where_it_turns() {
         x' = v
         v' = -4 * x
         when floor(abs(x)) >= -0.5 { n := n + 1 }
+        when floor(abs(x)^1.5) < 0 { n := n + 1 }
         run { until 10 }
     }";
     for method in METHODS {
@@ -187,5 +227,26 @@ fn cuts_of_angles_beside_other_jumps() {
     for rtol in TOLERANCES {
         let y = run(text, rtol, EventMethod::Extrapolation).values[2];
         assert!(y.abs() < 1e-9, "{rtol}: {y}");
+    }
+}
+
+/// An angle whose first argument rests at zero jumps where the other changes its sign.
+#[test]
+fn angles_along_their_cut() {
+    let half_turn = std::f64::consts::PI;
+    // cos 2t is negative from 1/4 to 3/4 and from 5/4 of half a turn on.
+    let negative = half_turn * (5.0 - 0.75 * half_turn);
+    let cases = [
+        ("state x = 1, y = 0\nx' = -1\ny' = atan2(0, x)\nrun { until 2 }", half_turn),
+        ("param h = 0\nstate x = -1, y = 0\nx' = 1\ny' = atan2(h, x)\nrun { until 2 }", half_turn),
+        ("state x = 1, y = 0, h = 0\nx' = -1\nh' = -h\ny' = atan2(h, x)\nrun { until 2 }", half_turn),
+        ("state x = 1, y = 0, v = 0\nx' = v\nv' = -4 * x\ny' = atan2(0, x)\nrun { until 5 }", negative),
+    ];
+    for (text, expected) in cases {
+        for rtol in TOLERANCES {
+            let found = run(&format!("model Angle {{ {text} }}"), rtol, EventMethod::Extrapolation);
+            let y = found.values[if text.starts_with("param") { 3 } else { 2 }];
+            assert!((y - expected).abs() < 1e-7_f64.max(10.0 * rtol), "{text} {rtol}: {y}");
+        }
     }
 }

@@ -61,6 +61,23 @@ fn flat_functions_are_not_stepped_over() {
     check(swing, 3, 12.0 - 4.0 * std::f64::consts::PI, 1e-11);
 }
 
+/// What comes and goes within a step leaves no trace at its end.
+#[test]
+fn flat_functions_that_come_and_go() {
+    let flow = |rate: &str, until: f64| {
+        format!(
+            "model Pulse {{ state y = 0, v = 1, w = 0\ny' = {rate}\nv' = -w\nw' = v\nrun {{ until {until:?} }} }}"
+        )
+    };
+    // By quadrature, but for the Gaussian and the hyperbolic secants.
+    check(&flow("tanh((time * cos(3 * time))^4)", 4.0), 1, 2.277_128_677_1, 1e-7);
+    check(&flow("tanh((5 * (time - 2))^8)", 4.0), 1, 3.635_402_655, 1e-7);
+    check(&flow("1 - tanh((20 * v)^2)", 6.0), 1, 0.151_685_635_7, 1e-7);
+    check(&flow("exp(-(10 * (time - 2))^2)", 4.0), 1, 0.1 * std::f64::consts::PI.sqrt(), 1e-7);
+    check(&flow("1 - tanh(30 * (time - 2))^2", 4.0), 1, 1.0 / 15.0, 1e-7);
+    check(&flow("1 / cosh(50 * (time - 2))", 4.0), 1, std::f64::consts::PI / 50.0, 1e-7);
+}
+
 #[test]
 fn guards_with_gaps_and_flat_guards() {
     let from = |start: f64, guard: &str, until: f64| {
@@ -74,6 +91,7 @@ fn guards_with_gaps_and_flat_guards() {
         (from(0.0, "cos(x^4) <= 0", 1.9), vec![quarter(1.0), quarter(5.0)]),
         (from(-1.0, "tanh(20 * x) >= 0.5", 2.0), vec![1.0 + 0.5_f64.atanh() / 20.0]),
         (from(-30.0, "tanh(10 * x) >= 0.5", 32.0), vec![30.0 + 0.5_f64.atanh() / 10.0]),
+        (from(-5.0, "1.5 * exp(-(10 * x)^2) >= 1", 10.0), vec![5.0 - 0.1 * 1.5_f64.ln().sqrt()]),
     ];
     for (text, expected) in cases {
         for tolerance in TOLERANCES {

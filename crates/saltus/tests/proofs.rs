@@ -85,3 +85,25 @@ fn a_guard_that_tells_nothing_does_not_stop_the_flow() {
         assert!((event.stamp.t - expected).abs() < 1e-8, "{}", event.stamp.t);
     }
 }
+
+/// A root at the very stop time is within its bracket, however sharp the tolerance.
+#[test]
+fn guards_at_the_stop_time() {
+    let cases = [
+        ("state x = 0\nx' = 1", "x >= 3", 3.0),
+        ("state x = 0\nx' = 1", "x >= 1000", 1000.0),
+        ("state x = 0\nx' = 0.1", "x >= 0.7", 7.0),
+        ("state x = 10, v = 0\nx' = v\nv' = -5", "x <= 0", 2.0),
+    ];
+    for (flow, guard, until) in cases {
+        let text = format!(
+            "model End {{\n{flow}\nmemory n = 0\nwhen {guard} {{ n := n + 1 }}\nrun {{ until {until:?} }}\n}}"
+        );
+        let model = Loader::default().text("end.salt", &text).expect("a model without errors");
+        for rtol in [1e-6, 1e-9, 1e-11, 1e-12, 1e-13] {
+            let found = certified(&model, rtol);
+            let times: Vec<f64> = found.events.iter().map(|e| e.stamp.t).collect();
+            assert_eq!(times, [until], "{text} {rtol}");
+        }
+    }
+}

@@ -1,14 +1,15 @@
 //! Builds the code of a system, block by block.
 
-use super::edges::kinked;
+use super::edges::{Unless, kinked};
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
+use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, Unary, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -44,6 +45,9 @@ pub(crate) struct Builder<'s> {
     boolean_definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
+    /// Slots with the arguments of flat functions, and whether there are any such functions.
+    flat: QuickMap<u32, Unary>,
+    pub has_flat: bool,
 }
 
 impl AtomSource for Builder<'_> {
@@ -94,6 +98,8 @@ impl<'s> Builder<'s> {
             boolean_definitions: QuickMap::default(),
             programs: Programs::new(),
             rules: Vec::new(),
+            flat: QuickMap::default(),
+            has_flat: false,
         };
         builder.collect_definitions();
         builder
@@ -174,6 +180,7 @@ impl<'s> Builder<'s> {
             guard_units,
             switches: self.switches,
             origins: self.origins,
+            flat: self.flat,
             rules: self.rules,
             blocks,
             programs: self.programs.len(),
@@ -281,10 +288,39 @@ impl<'s> Builder<'s> {
         }
         for group in groups.values() {
             let singles: Vec<PlanBlock> =
-                group.iter().map(|&(slot, rhs)| self.unit(&[(slot, rhs)])).collect();
-            code.flow.extend(if group.len() == 1 { singles.clone() } else { self.grouped(group) });
+                group.iter().map(|&equation| self.unit_with_flat(&[equation])).collect();
+            code.flow.extend(if group.len() == 1 {
+                singles.clone()
+            } else {
+                let group = self.with_flat(group);
+                self.grouped(&group)
+            });
             code.split.extend(singles);
         }
+    }
+
+    fn unit_with_flat(&mut self, outputs: &[(u32, Expr)]) -> PlanBlock {
+        let outputs = self.with_flat(outputs);
+        self.unit(&outputs)
+    }
+
+    /// Expressions for slots, with the arguments of the flat functions in them for slots of their own.
+    fn with_flat<'a>(&mut self, outputs: &'a [(u32, Expr)]) -> Cow<'a, [(u32, Expr)]> {
+        if !self.has_flat {
+            return Cow::Borrowed(outputs);
+        }
+        let (expressions, mut nodes) = (outputs.iter().map(|o| o.1).collect::<Vec<_>>(), Vec::new());
+        self.graph.visit(&expressions, |e| nodes.push(e));
+        let mut all = outputs.to_vec();
+        for node in nodes {
+            let Node::Unary(function, argument) = self.graph.node(node) else { continue };
+            if is_flat(function) && self.varies(argument) {
+                let slot = self.new_slot();
+                self.flat.insert(slot, function);
+                all.push((slot, argument));
+            }
+        }
+        Cow::Owned(all)
     }
 
     /// One unit for a group of equations whose signals are read inside the group too: inner
@@ -500,7 +536,9 @@ impl<'s> Builder<'s> {
         let expressions: Vec<Expr> = code.expressions.iter().map(|e| e.1).collect();
         code.edges = self.edges(&expressions);
         code.kinked = kinked(&self.graph, &code.edges, &code.expressions);
-        atoms.extend(code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless_positive)));
+        atoms.extend(
+            code.edges.iter().flat_map(|e| std::iter::once(e.atom).chain(e.unless.map(Unless::atom))),
+        );
         code.atoms = atoms.into_iter().collect();
         code.switches = switches.into_iter().collect();
     }
@@ -523,10 +561,16 @@ impl<'s> Builder<'s> {
         let mut units = Vec::with_capacity(groups.len());
         for ((users, _), group) in groups {
             users.iter().for_each(|&b| blocks[b as usize].guards.push(units.len() as u32));
-            units.push(self.unit(&group));
+            units.push(self.unit_with_flat(&group));
         }
         units
     }
+}
+
+/// Functions that are nearly constant far from where they change, so that their series may tell nothing of
+/// what comes.
+pub(super) fn is_flat(function: Unary) -> bool {
+    matches!(function, Unary::Exp | Unary::Tanh | Unary::Sinh | Unary::Cosh)
 }
 
 impl Watched {

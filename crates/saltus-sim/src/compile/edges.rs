@@ -5,7 +5,7 @@
 //! edge, so that no step goes past it unnoticed.
 
 use super::builder::Builder;
-use super::formula::{AtomId, AtomSource};
+use super::formula::{AtomId, AtomSource, Signs};
 use saltus_expr::{Binary, Expr, Graph, Node, Unary, VarId};
 use saltus_model::domains::{Bound, bounds_of};
 use std::collections::{HashMap, HashSet};
@@ -17,13 +17,37 @@ pub(crate) struct Edge {
     /// The function.
     pub node: Expr,
     pub kind: EdgeKind,
-    /// An atom that must not be positive for the edge to be there: the cut of atan2 lies on the
-    /// negative axis only.
-    pub unless_positive: Option<AtomId>,
+    /// Where the edge is missing.
+    pub unless: Option<Unless>,
     /// It is not in a branch of a choice, of which the other one may be in force.
     pub is_always_live: bool,
     /// The branch in force has values beyond the edge, although the function has none: a table.
     pub has_values_beyond: bool,
+}
+
+/// Where an edge is missing: the cut of atan2 lies on the negative axis only.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Unless {
+    /// Where an atom is positive: the cut is not crossed there.
+    Positive(AtomId),
+    /// Where an atom does not rest at zero: the cut is not met along it, from the other axis.
+    Moving(AtomId),
+}
+
+impl Unless {
+    pub fn atom(self) -> AtomId {
+        match self {
+            Self::Positive(atom) | Self::Moving(atom) => atom,
+        }
+    }
+
+    /// True if the edge is missing where the atom has some signs.
+    pub fn is_so(self, signs: Signs) -> bool {
+        match self {
+            Self::Positive(_) => signs.now > 0,
+            Self::Moving(_) => signs != Signs::steady(0),
+        }
+    }
 }
 
 /// What lies beyond an edge.
@@ -125,16 +149,12 @@ impl Builder<'_> {
         let always = live(&self.graph, roots.to_vec(), |_| None);
         let mut edges = Vec::new();
         for node in nodes {
-            let unless_positive = match self.graph.node(node) {
-                Node::Binary(Binary::Atan2, _, x) => Some(self.lowered_atom(x)),
-                _ => None,
-            };
             let has_values_beyond = matches!(self.graph.node(node), Node::Table1(..));
-            for (quantity, kind) in self.edges_of(node) {
+            for (quantity, kind, unless) in self.edges_of(node) {
                 if AtomSource::varies(self, quantity) {
                     let atom = self.lowered_atom(quantity);
                     let is_always_live = always.contains(&node);
-                    edges.push(Edge { atom, node, kind, unless_positive, is_always_live, has_values_beyond });
+                    edges.push(Edge { atom, node, kind, unless, is_always_live, has_values_beyond });
                 }
             }
         }
@@ -142,13 +162,17 @@ impl Builder<'_> {
     }
 
     /// The smooth quantities that are zero at the edges of a function.
-    fn edges_of(&mut self, e: Expr) -> Vec<(Expr, EdgeKind)> {
+    fn edges_of(&mut self, e: Expr) -> Vec<(Expr, EdgeKind, Option<Unless>)> {
         let bounds = match self.graph.node(e) {
             Node::Binary(Binary::Hypot, a, b) => {
                 let (a, b) = (self.graph.powi(a, 2), self.graph.powi(b, 2));
-                return vec![(self.graph.add(a, b), EdgeKind::Kink)];
+                return vec![(self.graph.add(a, b), EdgeKind::Kink, None)];
             }
-            Node::Binary(Binary::Atan2, y, _) => return vec![(y, EdgeKind::Kink)],
+            Node::Binary(Binary::Atan2, y, x) => {
+                let (right, off) =
+                    (Unless::Positive(self.lowered_atom(x)), Unless::Moving(self.lowered_atom(y)));
+                return vec![(y, EdgeKind::Kink, Some(right)), (x, EdgeKind::Kink, Some(off))];
+            }
             // What is left of a table is a list of its branches.
             Node::Table1(..) => {
                 let table = self.origins.get(&e).copied().unwrap_or(e);
@@ -162,7 +186,7 @@ impl Builder<'_> {
             Bound::Positive => EdgeKind::Positive,
             Bound::NonZero => EdgeKind::NonZero,
         };
-        bounds.into_iter().map(|(quantity, bound)| (self.unclipped(quantity), kind(bound))).collect()
+        bounds.into_iter().map(|(quantity, bound)| (self.unclipped(quantity), kind(bound), None)).collect()
     }
 
     /// An expression that goes on where rounding alone is cut off: it tells which way it goes at zero.

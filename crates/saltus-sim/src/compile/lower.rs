@@ -6,7 +6,7 @@
 //! guard at the edge of its branch is crossed. What is left of a flow or a guard is smooth, so it
 //! has jets of any order.
 
-use super::builder::Builder;
+use super::builder::{Builder, is_flat};
 use super::formula::{AtomId, Formula, build};
 use saltus_expr::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
@@ -38,6 +38,8 @@ pub(crate) enum SwitchKind {
 pub(crate) enum Grid {
     /// Every whole number: the index is the floor.
     Whole,
+    /// The same for what is never negative, although its series may be.
+    Natural,
     /// Given points: index i is the cell from point i to point i+1; the first and last cells are
     /// open-ended.
     Points(Arc<[f64]>),
@@ -52,6 +54,7 @@ impl Grid {
     pub fn locate(&self, u: f64) -> f64 {
         match self {
             Self::Whole => u.floor(),
+            Self::Natural => u.floor().max(0.0),
             Self::Points(x) => (x.partition_point(|&p| p <= u).max(1) - 1) as f64,
             Self::Within(x, inner) if x.last().is_some_and(|&last| u > last) => (inner + 1) as f64,
             Self::Within(x, inner) => x.partition_point(|&p| p <= u).min(*inner) as f64,
@@ -67,8 +70,8 @@ impl Grid {
     /// Lower edge of a cell.
     pub fn lower(&self, index: f64) -> f64 {
         match self {
-            Self::Whole => index,
-            Self::Points(_) if index <= 0.0 => f64::NEG_INFINITY,
+            Self::Natural | Self::Points(_) if index <= 0.0 => f64::NEG_INFINITY,
+            Self::Whole | Self::Natural => index,
             Self::Points(x) => x[index as usize],
             Self::Within(..) if index <= 1.0 => f64::NEG_INFINITY,
             Self::Within(x, _) => x[(index as usize - 1).min(x.len() - 1)],
@@ -78,7 +81,7 @@ impl Grid {
     /// Upper edge of a cell.
     pub fn upper(&self, index: f64) -> f64 {
         match self {
-            Self::Whole => index + 1.0,
+            Self::Whole | Self::Natural => index + 1.0,
             Self::Points(x) => x.get(index as usize + 1).copied().unwrap_or(f64::INFINITY),
             Self::Within(_, inner) if index >= *inner as f64 => f64::INFINITY,
             Self::Within(x, _) => x[index as usize],
@@ -145,7 +148,9 @@ impl Builder<'_> {
             }
             Node::Select(c, a, b) => {
                 let switch = self.condition_switch(e, c);
-                self.select(switch, a, b)
+                let (a, b) = (self.lower(a), self.lower(b));
+                let (a, b) = (self.in_branch(a, c, true), self.in_branch(b, c, false));
+                self.graph.intern(Node::Select(switch, a, b))
             }
             Node::Table1(t, x) => self.lower_table1(e, t, x),
             Node::Table2(t, x, y) => self.lower_table2(e, t, x, y),
@@ -183,6 +188,7 @@ impl Builder<'_> {
                 self.by_branches(e, a, |graph, a| graph.intern(Node::Unary(op, a)))
             }
             _ => {
+                self.has_flat |= is_flat(op);
                 let a = self.lower(a);
                 self.graph.intern(Node::Unary(op, a))
             }
@@ -267,6 +273,52 @@ impl Builder<'_> {
         self.graph.rewrite(&[argument], clip)[0]
     }
 
+    /// A smooth expression that is in force while a condition holds, or does not: the difference of the sides
+    /// of a comparison has one sign there, but for rounding, which functions in the branch must not see.
+    fn in_branch(&mut self, branch: Expr, condition: Expr, holds: bool) -> Expr {
+        let mut positive = Vec::new();
+        self.differences(condition, holds, &mut positive);
+        let clip = |graph: &mut Graph, argument: Expr| {
+            let known = |graph: &mut Graph, e: Expr| {
+                positive.contains(&e).then(|| graph.intern(Node::Unary(Unary::Clip, e)))
+            };
+            graph.rewrite(&[argument], known)[0]
+        };
+        let mut replaced = Vec::new();
+        let result = self.graph.rewrite(&[branch], |graph, e| {
+            let other = match graph.node(e) {
+                Node::Unary(op @ (Unary::Sqrt | Unary::Log), a) => Node::Unary(op, clip(graph, a)),
+                Node::Binary(Binary::Pow, a, b) => Node::Binary(Binary::Pow, clip(graph, a), b),
+                _ => return None,
+            };
+            let other = graph.intern(other);
+            replaced.push((e, other));
+            Some(other)
+        })[0];
+        for (e, other) in replaced.into_iter().filter(|(e, other)| e != other) {
+            let origin = self.origins.get(&e).copied().unwrap_or(e);
+            self.origins.entry(other).or_insert(origin);
+        }
+        result
+    }
+
+    /// Smooth expressions that are not negative while a condition holds, or does not.
+    fn differences(&mut self, condition: Expr, holds: bool, found: &mut Vec<Expr>) {
+        match self.graph.node(condition) {
+            Node::Binary(Binary::Lt | Binary::Le, a, b) => {
+                let (a, b) = if holds { (a, b) } else { (b, a) };
+                let (a, b) = (self.lower(a), self.lower(b));
+                found.push(self.graph.sub(b, a));
+            }
+            Node::Binary(op @ (Binary::And | Binary::Or), a, b) if (op == Binary::And) == holds => {
+                self.differences(a, holds, found);
+                self.differences(b, holds, found);
+            }
+            Node::Unary(Unary::Not, a) => self.differences(a, !holds, found),
+            _ => {}
+        }
+    }
+
     fn select(&mut self, switch: Expr, a: Expr, b: Expr) -> Expr {
         let (a, b) = (self.lower(a), self.lower(b));
         self.graph.intern(Node::Select(switch, a, b))
@@ -286,8 +338,29 @@ impl Builder<'_> {
     fn stair_switch(&mut self, origin: Expr, quantity: Expr, grid: Grid) -> Expr {
         let quantity = self.lower(quantity);
         let quantity = self.clipped(quantity);
+        let grid = match grid {
+            Grid::Whole if self.is_never_negative(quantity) => Grid::Natural,
+            other => other,
+        };
         let atom = self.lowered_atom(quantity);
         self.new_switch(origin, Sort::Integer, SwitchKind::Stair(atom, grid))
+    }
+
+    /// True if a smooth expression is easily seen never to be negative, but for rounding.
+    fn is_never_negative(&self, e: Expr) -> bool {
+        let mut parts = vec![e];
+        while let Some(e) = parts.pop() {
+            match self.graph.node(e) {
+                Node::Const(bits, _) if f64::from_bits(bits) >= 0.0 => {}
+                Node::Unary(Unary::Clip | Unary::Sqrt | Unary::Exp | Unary::Cosh, _) => {}
+                Node::Binary(Binary::Pow | Binary::Hypot, ..) => {}
+                Node::Powi(_, n) if n % 2 == 0 => {}
+                Node::Powi(a, _) => parts.push(a),
+                Node::Binary(Binary::Add | Binary::Mul | Binary::Div, a, b) => parts.extend([a, b]),
+                _ => return false,
+            }
+        }
+        true
     }
 
     fn new_switch(&mut self, origin: Expr, sort: Sort, kind: SwitchKind) -> Expr {

@@ -11,14 +11,14 @@ mod lower;
 
 pub(crate) use builder::compile;
 use edges::live;
-pub(crate) use edges::{Edge, EdgeKind};
+pub(crate) use edges::{Edge, EdgeKind, Unless};
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
 use crate::combination::Combination;
 use crate::gradient::Gradient;
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
+use saltus_expr::{Expr, Graph, PlanBlock, Program, Unary, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
 use std::sync::{Arc, OnceLock};
 
@@ -160,6 +160,8 @@ pub(crate) struct Code {
     pub switches: Vec<Switch>,
     /// What smooth expressions stand for, if they do not stand in the system as they are.
     pub origins: QuickMap<Expr, Expr>,
+    /// Slots with the arguments of functions that may be flat, and these functions.
+    pub flat: QuickMap<u32, Unary>,
     pub rules: Vec<Rule>,
     /// Starting values of parameters, states and memories, by variable.
     pub starts: Vec<Option<Actions>>,
