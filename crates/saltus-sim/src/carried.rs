@@ -17,7 +17,7 @@
 //! one as soon as a flight is lower than the errors of all flights before.
 
 use crate::compile::{AtomId, SwitchKind};
-use crate::locate::PROOF_ROUNDING;
+use crate::locate::{PROOF_ROUNDING, coefficients};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_num::UNIT;
@@ -54,6 +54,7 @@ impl Pin {
 
 impl Carried {
     /// Makes room for the errors of some slots.
+    #[inline]
     fn resize(&mut self, slots: usize) {
         if self.squares.len() < slots {
             self.squares.resize(slots, 0.0);
@@ -122,11 +123,14 @@ impl Runner<'_> {
         let squares = &mut self.proofs.carried.squares;
         let slots = combination.plan.states.iter().map(|&(slot, _)| slot as usize);
         match combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) {
-            Some(prover) => slots.zip(prover.state_roundings(elapsed)).for_each(|(slot, error)| {
-                // A state that does not move is as exact as it was.
-                let error = if error > 0.0 { error + UNIT * self.env[slot].abs() } else { 0.0 };
-                squares[slot] += error * error;
-            }),
+            Some(prover) => {
+                let starts = coefficients(&self.segment, combination);
+                for ((slot, error), start) in slots.zip(prover.state_roundings(elapsed)).zip(starts) {
+                    // A state that does not move is as exact as it was.
+                    let error = if error > 0.0 { error + UNIT * start.abs() } else { 0.0 };
+                    squares[slot] += error * error;
+                }
+            }
             None => slots.for_each(|slot| squares[slot] += (UNIT * self.env[slot]).powi(2)),
         }
     }

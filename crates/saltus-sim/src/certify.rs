@@ -61,7 +61,9 @@ impl Runner<'_> {
     /// A proved length cut to what was asked, but not within the bracket of a change.
     pub fn cut_proof(&self, length: f64, asked: f64) -> f64 {
         let brackets = self.combination().prover.as_ref().map_or(&[][..], |prover| prover.brackets());
-        let ends = brackets.iter().filter(|b| b.t_lo <= asked).filter_map(|b| b.t_hi);
+        // What begins within a rounding of time behind it is there, too.
+        let last = asked + f64::EPSILON * (self.stamp.t + asked);
+        let ends = brackets.iter().filter(|b| b.t_lo <= last).filter_map(|b| b.t_hi);
         ends.fold(length.min(asked), f64::max)
     }
 

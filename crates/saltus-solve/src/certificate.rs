@@ -344,6 +344,7 @@ impl Certifier {
     }
 
     /// Bounds of what rounding does to the states on some time of the last step.
+    #[inline]
     pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
         self.tube.state_roundings(elapsed)
     }

@@ -57,15 +57,15 @@ pub(super) struct Limits {
     /// and what they are compared with for a limit of 1.
     lasts: Vec<Last>,
     last_decay: f64,
-    /// Their limits, by kin.
+    /// Their limits, by the kin of the state.
     most_beyond: Vec<f64>,
 }
 
-/// Where a last coefficient is, if there is one, and the kin of its state.
+/// Where a last coefficient is, and its limit.
 #[derive(Clone, Copy, Debug)]
 struct Last {
-    at: Option<usize>,
-    kin: u32,
+    at: usize,
+    most: f64,
 }
 
 /// What is supposed of a row.
@@ -195,6 +195,7 @@ impl Limits {
         self.supposed.fill(None);
         self.in_force.clear();
         self.most_beyond.fill(0.0);
+        self.lasts.clear();
         self.are_strands_made = false;
     }
 
@@ -203,22 +204,24 @@ impl Limits {
     pub fn suppose_lasts(
         &mut self,
         from: &Coefficients,
-        states: impl Iterator<Item = (usize, Option<usize>)>,
+        states: impl Iterator<Item = (usize, Option<usize>)> + Clone,
     ) {
-        self.lasts.clear();
-        for (row, at) in states {
-            let kin = self.kin[row];
-            let here = at.map_or(0.0, |at| from.arena[at].abs()) / self.last_decay;
-            let most = &mut self.most_beyond[kin as usize];
-            let least = self.supposed[kin as usize].map_or(0.0, |supposed| supposed.most);
+        for (row, at) in states.clone().filter_map(|(row, at)| Some((row, at?))) {
+            let kin = self.kin(row);
+            let here = from.arena[at].abs() / self.last_decay;
+            let most = &mut self.most_beyond[kin];
+            let least = self.supposed[kin].map_or(0.0, |supposed| supposed.most);
             *most = if here <= *most { most.max(least) } else { least.max(SIZES * here) };
-            self.lasts.push(Last { at, kin });
+        }
+        self.lasts.clear();
+        for (row, at) in states.filter_map(|(row, at)| Some((row, at?))) {
+            self.lasts.push(Last { at, most: self.most_beyond[self.kin[row] as usize] });
         }
     }
 
     /// What is supposed of the coefficient of a state beyond the order, times p + 1.
-    pub fn beyond(&self, state: usize) -> f64 {
-        let (order, most) = (self.order + 1, self.most_beyond[self.lasts[state].kin as usize]);
+    pub fn beyond(&self, row: usize) -> f64 {
+        let (order, most) = (self.order + 1, self.most_beyond[self.kin(row)]);
         most * order as f64 * powi(self.ratio, order as i32) * self.inflation()
     }
 
@@ -297,8 +300,7 @@ impl Limits {
             self.make_strands(from, starts);
         }
         let (arena, limit) = (from.arena, self.last_decay);
-        let mut lasts = self.lasts.iter().filter_map(|last| Some((last.at?, last.kin)));
-        lasts.all(|(at, kin)| arena[at].abs() <= self.most_beyond[kin as usize] * limit)
+        self.lasts.iter().all(|last| arena[last.at].abs() <= last.most * limit)
             && in_widest_vectors(Comparison { strands: &self.strands, decay: &self.decay, arena })
     }
 

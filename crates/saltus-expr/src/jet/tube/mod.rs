@@ -385,6 +385,7 @@ impl Tube {
 
     /// Bounds of what rounding does to the states on some time of the step last proved: to their
     /// derivatives, and to the terms of their polynomials.
+    #[inline]
     pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
         let length = if self.is_tight { self.span.h } else { self.unit };
         let share = (elapsed / length).min(1.0);

@@ -368,7 +368,7 @@ impl Proof {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
             let Extent { size, .. } = self.state_extent(step, profiles, i);
             let defect = match &self.limits {
-                Some(limits) => [radii.tail, limits.beyond(i)],
+                Some(limits) => [radii.tail, limits.beyond(state)],
                 None => [radii.tail + self.last_term(step, slot), 0.0],
             };
             let degree = flow.tape.degrees[state].within(step.order()) as f64;
