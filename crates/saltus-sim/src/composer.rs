@@ -5,7 +5,7 @@ use crate::combination::Combination;
 use crate::guards::sign_of;
 use crate::stepping::{COMPOSED_ORDER, STATE_DEGREE};
 use saltus_expr::FlowPlan;
-use saltus_expr::jet::{Bank, Degree, Found, JetMachine, Jets};
+use saltus_expr::jet::{Bank, Degree, JetMachine, Jets};
 use std::collections::HashSet;
 
 /// Composes the atoms of a combination with polynomials of its states.
@@ -84,8 +84,8 @@ impl Composer {
             [value, slope, bend, rest + slack, 0.0]
         });
         for (p, &function) in combination.banked.iter().enumerate().filter(|(_, f)| **f != u32::MAX) {
-            let Found { value, place } = bank.found()[function as usize];
-            if may_lose(p, if place >= 1.0 { sign_of(value) } else { 0 }) {
+            let found = &bank.found()[function as usize];
+            if may_lose(p, if found.place >= 1.0 { sign_of(found.value()) } else { 0 }) {
                 composed.push(p);
             }
         }
@@ -117,7 +117,7 @@ impl Composer {
         }
         let (bank, env) = (self.bank.as_ref(), &*env);
         move |p| match (bank, combination.in_bank(p)) {
-            (Some(bank), Some((_, function))) => bank.found()[function].value,
+            (Some(bank), Some((_, function))) => bank.found()[function].value(),
             _ => env[combination.atom_slots[p] as usize],
         }
     }

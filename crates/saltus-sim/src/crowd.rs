@@ -47,24 +47,25 @@ impl Runner<'_> {
         self.signs.len() > FEW
     }
 
-    /// Fills `earliest` for the jets in force and a step of some length; the step is shortened to the
-    /// horizon in a crowd.
+    /// Fills `earliest` for the jets in force and a step of some length, for the guards of a crowd only
+    /// as far as the outlook tells; the step is shortened to the horizon in a crowd.
     pub fn survey_guards(&mut self, length: f64) -> Result<f64, Box<Ending>> {
         let Runner { combinations, earliest, signs, outlook, .. } = self;
         let combination = combinations.get_mut(self.current);
-        let mut length = length;
+        let (mut length, is_proof) = (length, self.method.is_proof());
+        earliest.resize(signs.len(), f64::INFINITY);
         if combination.bank.is_some() {
             length = length.min(self.horizon.0).min(self.scale);
             let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
-            let whole = (self.current, &mut *combination);
-            if let Some(bank) = &mut whole.1.bank {
-                bank.count_rounding(self.method.is_proof());
+            if let Some(bank) = &mut combination.bank {
+                bank.count_rounding(is_proof);
             }
-            if let Some(p) = outlook.survey(whole, signs, span, self.tolerance, earliest) {
+            outlook.begin((self.current, combination), span, self.tolerance);
+            // Proofs are about whole steps.
+            if let Some(p) = outlook.look(combination, signs, is_proof, |p, place| earliest[p] = place) {
                 return Err(explain::undefined_guard(self, p));
             }
         }
-        earliest.resize(signs.len(), 0.0);
         for &p in &combination.eager {
             let mut weights = combination.jets.weights(combination.atom_slots[p as usize]);
             if combination.endless_products[p as usize] {
@@ -73,6 +74,24 @@ impl Runner<'_> {
             earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }
         Ok(length)
+    }
+
+    /// Looks at the next part of the step, unless what was seen reaches up to a place, in units of the
+    /// jets, behind which nothing is asked for; true if there was any. Puts the guards that may be zero
+    /// there into `candidates`.
+    pub fn survey_further(&mut self, end: f64, candidates: &mut Vec<u32>) -> bool {
+        let Runner { combinations, earliest, signs, outlook, .. } = self;
+        let combination = combinations.get_mut(self.current);
+        if combination.bank.is_none() || outlook.has_seen(end) {
+            return false;
+        }
+        candidates.clear();
+        outlook.look(combination, signs, false, |p, place| {
+            if std::mem::replace(&mut earliest[p], place) == f64::INFINITY {
+                candidates.push(p as u32);
+            }
+        });
+        true
     }
 
     /// The horizon and the scale of the next step follow from what came of this one.

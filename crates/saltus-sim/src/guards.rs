@@ -97,19 +97,33 @@ impl Runner<'_> {
     #[inline(never)]
     fn isolate_roots(&mut self, many: bool, ratio: f64) {
         let mut candidates = self.candidates(ratio);
-        if candidates.is_empty() && self.combination().switches.is_empty() {
-            self.buffers.candidates = candidates;
-            self.settle_all_signs();
-            return;
+        let mut end = self.candidate_roots(&mut candidates, many, ratio, f64::INFINITY);
+        while many && self.survey_further(end * ratio, &mut candidates) {
+            end = self.candidate_roots(&mut candidates, many, ratio, end);
         }
-        let mut end = f64::INFINITY;
+        candidates.clear();
+        self.buffers.candidates = candidates;
+        let end = end.min(self.stair_roots(ratio));
+        self.end_at(end);
+        self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
+        self.settle_all_signs();
+    }
+
+    /// Isolates the zeros of some guards, of many the earliest first and those before an end alone. The
+    /// step ends behind the first of them; returns where.
+    fn candidate_roots(&mut self, candidates: &mut [u32], many: bool, ratio: f64, mut end: f64) -> f64 {
+        if many {
+            candidates.sort_by(|&p, &q| self.earliest[p as usize].total_cmp(&self.earliest[q as usize]));
+        }
         for (k, &p) in candidates.iter().enumerate() {
             let p = p as usize;
             if many && self.earliest[p] > end * ratio {
                 break;
             }
             if !self.is_composed(p) {
-                let next = candidates[k..].iter().take(Bank::TOGETHER).map(|&p| p as usize);
+                // Mostly the earliest is the one that is zero first.
+                let count = if many && k == 0 { 1 } else { Bank::TOGETHER };
+                let next = candidates[k..].iter().take(count).map(|&p| p as usize);
                 self.combinations.get_mut(self.current).compose_atoms(next, self.order);
             }
             let first = self.segment.roots.len();
@@ -119,12 +133,7 @@ impl Runner<'_> {
                 end = zeros.map(|zero| self.combination().behind(zero)).fold(end, f64::min);
             }
         }
-        candidates.clear();
-        self.buffers.candidates = candidates;
-        let end = end.min(self.stair_roots(ratio));
-        self.end_at(end);
-        self.segment.roots.sort_by(|a, b| a.lo.total_cmp(&b.lo));
-        self.settle_all_signs();
+        end
     }
 
     /// With many guards a step ends behind the first root.
@@ -141,7 +150,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The guards that may be zero on the step, of many the earliest first.
+    /// The guards that may be zero on the step, or on what was looked at of it.
     fn candidates(&mut self, ratio: f64) -> Vec<u32> {
         let mut candidates = std::mem::take(&mut self.buffers.candidates);
         let atoms = 0..self.signs.len() as u32;
@@ -150,7 +159,6 @@ impl Runner<'_> {
             candidates.extend(atoms.filter(|&p| earliest[p as usize] < f64::INFINITY));
         } else if self.has_many_guards() {
             sift(earliest, |&place| place <= ratio, |p| candidates.push(p as u32));
-            candidates.sort_by(|&p, &q| earliest[p as usize].total_cmp(&earliest[q as usize]));
         } else {
             let combination = self.combinations.get_mut(self.current);
             combination.complete();

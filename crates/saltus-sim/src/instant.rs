@@ -12,6 +12,7 @@ use crate::options::Recording;
 use crate::report::{Change, Ending, Event, EventKind, Stamp, Status};
 use crate::resting::{Motion, instant_at};
 use crate::runner::Runner;
+use crate::sift::sift;
 use crate::zeno::Accumulation;
 use saltus_model::{ModeId, VariableKind};
 use saltus_num::roots::Root;
@@ -27,7 +28,8 @@ pub(crate) struct Buffers {
     pub roots: Vec<Root>,
     /// Guards that may be zero on a step.
     pub candidates: Vec<u32>,
-    /// Atoms that are zero and may go anywhere.
+    /// Atoms that have no firm sign, and those of them that are zero and may go anywhere.
+    open: Vec<usize>,
     zeros: Vec<usize>,
     /// Rules of the round, in the order of the walk.
     pub fired: Vec<u32>,
@@ -171,11 +173,15 @@ impl Runner<'_> {
         let Buffers { decrees, decreed_for, .. } = &mut self.buffers;
         decrees.clear();
         decreed_for.clear();
-        for (&atom, _) in atoms.iter().zip(&self.signs).filter(|(_, signs)| signs.now == 0) {
-            let depends = &self.code.atoms[atom.index()].depends;
-            decrees.push(Decree { atom, left: f64::NAN });
-            decreed_for.extend(depends.iter().map(|&slot| self.env[slot as usize]));
-        }
+        sift(
+            &self.signs,
+            |signs| signs.now == 0,
+            |p| {
+                let depends = &self.code.atoms[atoms[p].index()].depends;
+                decrees.push(Decree { atom: atoms[p], left: f64::NAN });
+                decreed_for.extend(depends.iter().map(|&slot| self.env[slot as usize]));
+            },
+        );
     }
 
     /// Reads what rounding has left of the zeros that the round is about to change.
@@ -218,11 +224,11 @@ impl Runner<'_> {
             }
         }
         self.buffers.zeros.clear();
-        for p in 0..combination.atoms.len() {
+        self.buffers.open.clear();
+        sift(&self.signs, |signs| signs.now.abs() != 1, |p| self.buffers.open.push(p));
+        for k in 0..self.buffers.open.len() {
+            let p = self.buffers.open[k];
             let sign = &mut self.signs[p];
-            if sign.now.abs() == 1 {
-                continue;
-            }
             let is_known = *sign != Signs::UNREAD;
             if is_known && self.segment.valid {
                 continue;

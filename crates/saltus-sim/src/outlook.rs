@@ -6,13 +6,16 @@
 
 use crate::combination::Combination;
 use crate::compile::Signs;
-use crate::guards::sign_of;
 use crate::sift::sift;
-use saltus_expr::jet::{Bank, Courses, Found, Jets};
+use saltus_expr::jet::{Bank, Courses, Jets};
 use saltus_solve::taylor::Tolerance;
 
 /// Times are rounded by less than this share of them.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
+
+/// Shares of a step that are looked at one after another, until an event is found: what is behind it
+/// need not be known yet, and is likely to be changed by it.
+const WINDOWS: [f64; 2] = [0.5, 1.0];
 
 /// How long guards keep their signs.
 #[derive(Debug, Default)]
@@ -20,12 +23,18 @@ pub(crate) struct Outlook {
     /// The combination it is for.
     combination: Option<usize>,
     courses: Courses,
-    /// The step of the last survey.
+    /// The step of the last survey, and how many of its windows were looked at.
     last: Span,
+    seen: usize,
     /// The time until which each function of the bank keeps its sign.
     until: Vec<f64>,
-    /// Functions to be bounded anew.
+    /// Functions whose time ends behind what was looked at of the step: as an earlier survey has found, and
+    /// as that of this step.
+    due: Vec<u32>,
+    later: Vec<u32>,
+    /// Functions to be bounded anew, and those that may be zero.
     open: Vec<u32>,
+    near: Vec<u32>,
 }
 
 /// A step to look at: time as a sum of two numbers, the unit of the jets, and its length.
@@ -42,19 +51,14 @@ impl Outlook {
         self.courses.slack()
     }
 
-    /// Finds places on the step, in units of the jets, before which the guards of the crowd keep their
-    /// signs: infinite if that is known, else by bounds from the jets at the start. Returns a guard
-    /// that has no value, if there is any.
-    pub fn survey(
+    /// Begins a step: forgets what is no longer so.
+    pub fn begin(
         &mut self,
         (current, combination): (usize, &mut Combination),
-        signs: &[Signs],
         span: Span,
         tolerance: Tolerance,
-        places: &mut Vec<f64>,
-    ) -> Option<usize> {
-        let Combination { bank, jets, guards, .. } = combination;
-        let bank = bank.as_mut()?;
+    ) {
+        let Combination { bank: Some(bank), jets, guards, .. } = combination else { return };
         if self.combination != Some(current) || self.until.len() != guards.len() {
             self.courses.reset(bank, jets.order());
             self.until.clear();
@@ -64,58 +68,114 @@ impl Outlook {
         }
         // What was composed is of an earlier step.
         bank.choose_none();
-        let end = span.time[0] + span.length;
-        sift(&self.until, |&until| until < end, |function| self.open.push(function as u32));
         self.follow((bank, jets.as_ref()), span, tolerance);
-        self.look_ahead((bank, guards), signs, span);
-        places.resize(signs.len(), f64::INFINITY);
-        self.look_at_step((bank, guards), signs, span, places)
-    }
-
-    /// Bounds the open guards as far as the unit goes.
-    fn look_ahead(&mut self, (bank, guards): (&mut Bank, &[u32]), signs: &[Signs], span: Span) {
-        let Span { time: [t, _], unit, .. } = span;
-        let start = t - ROUNDING * (t.abs() + unit);
-        self.courses.survey(bank, &self.open, |function, Found { value, place }| {
-            let Some(signs) = signs.get(guards[function as usize] as usize) else { return };
-            // A value that contradicts the sign is zero within rounding.
-            let place = if signs.now == sign_of(value) { place } else { 0.0 };
-            self.until[function as usize] = start + place * unit;
-        });
+        self.seen = 0;
         self.open.clear();
+        self.due.clear();
+        self.later.clear();
+        let (first, end) = (span.time[0] + WINDOWS[0] * span.length, span.time[0] + span.length);
+        let Outlook { until, open, due, .. } = self;
+        sift(
+            until,
+            |&until| until < end,
+            |function| if until[function] < first { &mut *open } else { &mut *due }.push(function as u32),
+        );
     }
 
-    /// Bounds the guards that are not known to keep their signs on the step by what is known of it
-    /// alone, which is more.
-    fn look_at_step(
+    /// True if the step was looked at up to a place in units of the jets.
+    pub fn has_seen(&self, place: f64) -> bool {
+        self.seen == WINDOWS.len() || place * self.last.unit <= self.seen_length()
+    }
+
+    fn seen_length(&self) -> f64 {
+        self.seen.checked_sub(1).map_or(0.0, |last| WINDOWS[last] * self.last.length)
+    }
+
+    /// Looks at the next part of the step, or at all that is left of it. Tells the guards that may be
+    /// zero there, and places, in units of the jets, before which they keep their signs; all others keep
+    /// theirs throughout. Returns a guard that has no value, if there is any.
+    pub fn look(
         &mut self,
-        (bank, guards): (&mut Bank, &[u32]),
+        combination: &mut Combination,
         signs: &[Signs],
-        Span { time: [t, _], unit, length }: Span,
-        places: &mut [f64],
+        all: bool,
+        tell: impl FnMut(usize, f64),
     ) -> Option<usize> {
-        let (end, ratio) = (t + length, length / unit);
-        sift(&self.until, |&until| until < end, |function| self.open.push(function as u32));
-        let mut undefined = None;
-        self.courses.survey_step(bank, ratio, &self.open, |function, Found { value, place }| {
-            let p = guards[function as usize] as usize;
-            let Some(signs) = signs.get(p) else { return };
-            places[p] = match sign_of(value) == signs.now && signs.now != 0 {
-                true if place >= 1.0 => f64::INFINITY,
-                true => place * ratio,
-                false => 0.0,
-            };
-            undefined = undefined.or(value.is_nan().then_some(p));
-        });
-        self.open.clear();
+        let Combination { bank: Some(bank), guards, .. } = combination else { return None };
+        self.seen = if all { WINDOWS.len() } else { self.seen + 1 };
+        let end = self.last.time[0] + self.seen_length();
+        let Outlook { until, due, open, later, near, .. } = self;
+        for (from, to) in [(due, open), (later, near)] {
+            from.retain(|&function| {
+                let is_later = until[function as usize] >= end;
+                if !is_later {
+                    to.push(function);
+                }
+                is_later
+            });
+        }
+        let undefined = self.look_ahead((bank, guards), signs);
+        let step_end = self.last.time[0] + self.last.length;
+        for function in self.open.drain(..) {
+            match self.until[function as usize] {
+                until if until < end => self.near.push(function),
+                until if until < step_end => self.later.push(function),
+                _ => {}
+            }
+        }
+        self.look_at_step(combination, signs, tell);
+        self.near.clear();
         undefined
     }
 
+    /// Bounds the open guards as far as the unit goes. Returns one that has no value.
+    fn look_ahead(&mut self, (bank, guards): (&mut Bank, &[u32]), signs: &[Signs]) -> Option<usize> {
+        let Span { time: [t, _], unit, .. } = self.last;
+        let start = t - ROUNDING * (t.abs() + unit);
+        let mut undefined = None;
+        self.courses.survey(bank, &self.open, |function, found| {
+            let p = guards[function as usize] as usize;
+            let Some(signs) = signs.get(p) else { return };
+            // A value that contradicts the sign is zero within rounding.
+            let place = if f64::from(signs.now) * found.value() > 0.0 { found.place } else { 0.0 };
+            let (until, new) = (&mut self.until[function as usize], start + place * unit);
+            if new > *until {
+                *until = new;
+            }
+            undefined = undefined.or(found.value().is_nan().then_some(p));
+        });
+        undefined
+    }
+
+    /// Bounds the guards that are near to zero by what is known of the step alone, which is more. Others of
+    /// their units may come with them.
+    fn look_at_step(
+        &mut self,
+        combination: &mut Combination,
+        signs: &[Signs],
+        mut tell: impl FnMut(usize, f64),
+    ) {
+        // Where a function leaves its edge, more is asked than the sign.
+        let Combination { bank: Some(bank), guards, has_edges_or_kinks, .. } = combination else { return };
+        let ratio = self.last.length / self.last.unit;
+        self.courses.survey_step(bank, ratio, &self.near, |function, found| {
+            let p = guards[function as usize] as usize;
+            let Some(signs) = signs.get(p) else { return };
+            let has_sign = f64::from(signs.now) * found.value() > 0.0;
+            let keeps = match signs.now {
+                0 => !*has_edges_or_kinks && f64::from(signs.after) * found.sign_behind_zero() > 0.0,
+                _ => has_sign && found.place >= 1.0,
+            };
+            if !keeps {
+                tell(p, if has_sign { found.place * ratio } else { 0.0 });
+            }
+        });
+    }
+
     /// Compares the courses with the jets; what was known of guards whose arguments leave theirs is
-    /// forgotten. Guards that are not known to keep their signs on the step are open already.
+    /// forgotten.
     fn follow(&mut self, (bank, jets): (&Bank, &dyn Jets), span: Span, tolerance: Tolerance) {
         let Span { time: [t, low], unit, length } = span;
-        let end = t + length;
         let last = std::mem::replace(&mut self.last, span);
         if last.unit != unit {
             self.courses.rescale(unit / last.unit);
@@ -125,9 +185,8 @@ impl Outlook {
         self.courses.follow(bank, jets, [past, length / unit], slack, |argument| {
             for &function in bank.readers(argument) {
                 let until = &mut self.until[function as usize];
-                if *until >= end && *until < f64::INFINITY {
+                if *until < f64::INFINITY {
                     *until = f64::MIN;
-                    self.open.push(function);
                 }
             }
         });

@@ -21,7 +21,7 @@ pub type Group = [[f64; GROUP]; 5];
 
 /// The bounds in a lane.
 #[inline(always)]
-fn at(group: &Group, lane: usize) -> Bounds {
+pub fn at(group: &Group, lane: usize) -> Bounds {
     [group[0][lane], group[1][lane], group[2][lane], group[3][lane], group[4][lane]]
 }
 
@@ -148,6 +148,16 @@ pub fn steady_until([value, slope, bend, rest, error]: Bounds) -> f64 {
     let place = if place > first { place } else { first };
     // Nothing is known where a number is none.
     if room > 0.0 { place } else { 0.0 }
+}
+
+/// The sign that a bounded quantity has on 0 < s <= 1 if it is zero at 0, where it is off by nothing; 0 if it
+/// may have any.
+#[inline(always)]
+pub fn sign_behind_zero([_, slope, bend, rest, error]: Bounds) -> f64 {
+    // Divided by s it is the slope, and loses no more of that than it would on the whole step.
+    let loss = (-bend * 1.0f64.copysign(slope)).max(0.0) + rest;
+    let keeps = loss * (1.0 + MARGIN) < slope.abs() * (1.0 - MARGIN) && error == 0.0;
+    if keeps { 1.0f64.copysign(slope) } else { 0.0 }
 }
 
 /// A lower bound, at most 1, of the first positive zero of bend s^2 + approach s - room for a positive

@@ -33,7 +33,12 @@ pub struct Courses {
     /// What they may differ by, and what they differ by at most on the step.
     slack: Vec<Lanes>,
     distance: Vec<Lanes>,
+    /// Bounds of the courses, and of the new polynomials.
     bounds: Vec<Bounds>,
+    step_bounds: Vec<Bounds>,
+    /// Groups to be bounded.
+    groups: Vec<usize>,
+    is_listed: Vec<bool>,
 }
 
 impl Courses {
@@ -49,8 +54,12 @@ impl Courses {
             rows.clear();
             rows.resize(groups, [0.0; GROUP]);
         }
-        self.bounds.clear();
-        self.bounds.resize(groups * GROUP, Bounds::default());
+        for bounds in [&mut self.bounds, &mut self.step_bounds] {
+            bounds.clear();
+            bounds.resize(groups * GROUP, Bounds::default());
+        }
+        self.is_listed.clear();
+        self.is_listed.resize(groups, false);
         // Nothing is near to what is no number.
         self.rows.fill([f64::NAN; GROUP]);
     }
@@ -99,12 +108,13 @@ impl Courses {
                 }
             }
         }
+        let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
+        self.groups.extend(0..self.slack.len());
+        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0, share: 1.0, rounding });
     }
 
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
-    pub fn survey(&mut self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
-        let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
-        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0, share: 1.0, rounding });
+    pub fn survey(&self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
         bank.survey_some(functions.iter().copied(), &self.bounds, tell);
     }
 
@@ -122,8 +132,15 @@ impl Courses {
         tell: impl FnMut(u32, Found),
     ) {
         let [share, rounding] = if bank.counts_rounding { [1.0 - SHARE, SHIFTS] } else { [0.0; 2] };
+        for argument in functions.iter().flat_map(|&function| bank.arguments_of(function as usize)) {
+            let group = argument as usize / GROUP;
+            if !std::mem::replace(&mut self.is_listed[group], true) {
+                self.groups.push(group);
+            }
+        }
+        self.groups.iter().for_each(|&group| self.is_listed[group] = false);
         in_widest_vectors(Bounding { courses: self, of_courses: false, length, share, rounding });
-        bank.survey_some(functions.iter().copied(), &self.bounds, tell);
+        bank.survey_some(functions.iter().copied(), &self.step_bounds, tell);
     }
 
     /// Takes the polynomials of the arguments from the jets.
@@ -139,7 +156,7 @@ impl Courses {
             if slots.len() == GROUP && slots.iter().zip(0..).all(is_next) {
                 let mut at = first.at(0);
                 for row in &mut rows[..known] {
-                    *row = arena[at..].first_chunk().copied().unwrap_or_default();
+                    row.copy_from_slice(&arena[at..at + GROUP]);
                     at += first.stride as usize;
                 }
                 continue;
@@ -169,16 +186,7 @@ impl VectorWork for Testing<'_> {
         let Courses { span, rows, fresh, distance, .. } = self.courses;
         let groups = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact(*span));
         for (distance, (course, fresh)) in distance.iter_mut().zip(groups) {
-            let Some((&mut highest, lower)) = course.split_last_mut() else { continue };
-            for first in 0..lower.len() {
-                let mut upper = highest;
-                for lanes in lower[first..].iter_mut().rev() {
-                    for lane in 0..GROUP {
-                        upper[lane] = lanes[lane] + self.past * upper[lane];
-                    }
-                    *lanes = upper;
-                }
-            }
+            shift(course, self.past);
             let mut sum = [0.0; GROUP];
             for (course, fresh) in course.iter().zip(fresh).rev() {
                 for lane in 0..GROUP {
@@ -190,7 +198,36 @@ impl VectorWork for Testing<'_> {
     }
 }
 
-/// Bounds courses or new polynomials up to a length.
+/// Moves the origin of polynomials by the rule of Horner: pass after pass, each one coefficient shorter, the
+/// next higher one is multiplied and added to each. Three passes go together, which saves loads and stores.
+#[inline(always)]
+fn shift(rows: &mut [Lanes], past: f64) {
+    let Some((&mut highest, mut lower)) = rows.split_last_mut() else { return };
+    while let [first, rest @ ..] = lower {
+        let mut upper = [highest; 3];
+        if let [second, whole @ ..] = &mut *rest {
+            for lanes in whole.iter_mut().rev() {
+                pass::<3>(lanes, &mut upper, past);
+            }
+            pass::<2>(second, &mut upper, past);
+        }
+        pass::<1>(first, &mut upper, past);
+        lower = rest.get_mut(2..).unwrap_or_default();
+    }
+}
+
+/// The first so many passes at one coefficient, given what each has made of the next higher one.
+#[inline(always)]
+fn pass<const COUNT: usize>(lanes: &mut Lanes, upper: &mut [Lanes; 3], past: f64) {
+    let mut now = *lanes;
+    for upper in &mut upper[..COUNT] {
+        now = std::array::from_fn(|lane| now[lane] + past * upper[lane]);
+        *upper = now;
+    }
+    *lanes = now;
+}
+
+/// Bounds the listed groups of courses or new polynomials up to a length.
 struct Bounding<'a> {
     courses: &'a mut Courses,
     of_courses: bool,
@@ -205,10 +242,12 @@ impl VectorWork for Bounding<'_> {
 
     #[inline(always)]
     fn work(self) {
-        let Courses { span, rows, fresh, slack, bounds, .. } = self.courses;
-        let rows = if self.of_courses { rows } else { fresh };
-        let groups = rows.chunks_exact(*span).zip(slack);
-        for (bounds, (row, slack)) in bounds.as_chunks_mut::<GROUP>().0.iter_mut().zip(groups) {
+        let Courses { span, rows, fresh, slack, bounds, step_bounds, groups, .. } = self.courses;
+        let (rows, bounds) = if self.of_courses { (rows, bounds) } else { (fresh, step_bounds) };
+        let bounds = bounds.as_chunks_mut::<GROUP>().0;
+        for group in groups.drain(..) {
+            let (bounds, slack) = (&mut bounds[group], &slack[group]);
+            let row = &rows[group * *span..][..*span];
             let mut numbers = [[0.0; GROUP]; 4];
             let mut power = 1.0;
             for (k, lanes) in row.iter().enumerate() {

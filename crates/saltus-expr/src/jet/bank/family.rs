@@ -39,8 +39,9 @@ pub struct Family {
     steady: Vec<[f64; GROUP]>,
     /// The functions of the bank that the members are, `[output][member]`.
     functions: Vec<u32>,
-    /// Members to be bounded, one in each lane.
+    /// Members to be bounded, one in each lane, and how many they are apart from those that fill up.
     wanted: Vec<u32>,
+    asked: usize,
     /// Composed members by lane, and the lane of each member; `u32::MAX` if it is not chosen.
     chosen: Vec<u32>,
     lanes: Vec<u32>,
@@ -79,6 +80,7 @@ impl Family {
             steady: Vec::new(),
             functions: Vec::new(),
             wanted: Vec::new(),
+            asked: 0,
             chosen: Vec::new(),
             lanes: Vec::new(),
             is_sequential: lowered.is_sequential(),
@@ -184,7 +186,8 @@ impl Family {
     pub fn survey(&mut self, arguments: &[Bounds]) {
         let Some(&last) = self.wanted.last() else { return };
         // The last member fills up its group.
-        let groups = self.wanted.len().div_ceil(GROUP);
+        self.asked = self.wanted.len();
+        let groups = self.asked.div_ceil(GROUP);
         self.wanted.resize(groups * GROUP, last);
         self.make_room(groups);
         in_widest_vectors(Surveying(self, arguments));
@@ -199,12 +202,11 @@ impl Family {
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
-            let members = self.wanted.as_chunks::<GROUP>().0;
-            for ((members, [values, ..]), places) in members.iter().zip(bounds).zip(places) {
-                for lane in 0..GROUP {
-                    let found = Found { value: values[lane], place: places[lane] };
-                    tell(functions[members[lane] as usize], found);
-                }
+            for (i, (&member, &place)) in
+                self.wanted[..self.asked].iter().zip(places.as_flattened()).enumerate()
+            {
+                let bounds = bounds::at(&bounds[i / GROUP], i % GROUP);
+                tell(functions[member as usize], Found { bounds, place });
             }
         }
         self.wanted.clear();

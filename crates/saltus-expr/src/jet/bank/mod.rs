@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// their units and of the outputs there.
 ///
 /// ```
-/// use saltus_expr::jet::{Bank, Found, JetMachine, Jets};
+/// use saltus_expr::jet::{Bank, JetMachine, Jets};
 /// use saltus_expr::{FlowPlan, Graph, PlanBlock, Program, Sort, VarId};
 /// // x' = y, y' = 0 from (1, 2); the functions x^2 and y^2, of one program.
 /// let mut graph = Graph::new();
@@ -43,7 +43,7 @@ use std::sync::Arc;
 ///     let [value, slope, bend, rest] = jets.weights(slot);
 ///     [value, slope, bend, rest, 0.0]
 /// });
-/// assert_eq!(bank.found(), [Found { value: 1.0, place: 1.0 }, Found { value: 4.0, place: 1.0 }]);
+/// assert_eq!(bank.found().iter().map(|found| (found.value(), found.place)).collect::<Vec<_>>(), [(1.0, 1.0), (4.0, 1.0)]);
 /// bank.choose(0);
 /// bank.compose(&jets, 3);
 /// let mut row = [0.0; 4];
@@ -84,10 +84,24 @@ struct Function {
 /// What a survey finds of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Found {
-    /// The value at 0.
-    pub value: f64,
-    /// A place from 0 to 1 before which it surely keeps the sign of that.
+    /// Bounds of it.
+    pub bounds: Bounds,
+    /// A place from 0 to 1 before which it surely keeps the sign that it has at 0.
     pub place: f64,
+}
+
+impl Found {
+    /// The value at 0.
+    #[inline(always)]
+    pub fn value(&self) -> f64 {
+        self.bounds[0]
+    }
+
+    /// The sign that it has everywhere behind 0 if it is zero there; 0 if it may have any.
+    #[inline(always)]
+    pub fn sign_behind_zero(&self) -> f64 {
+        bounds::sign_behind_zero(self.bounds)
+    }
 }
 
 /// The rows of one function: number i of those of a single lane is at `lane + lanes * i`.
@@ -189,6 +203,12 @@ impl Bank {
         &self.readers[argument]
     }
 
+    /// The positions of the arguments that a function reads.
+    fn arguments_of(&self, function: usize) -> impl Iterator<Item = u32> {
+        let Function { family, member, .. } = self.functions[function];
+        self.families[family as usize].arguments_of(member as usize)
+    }
+
     /// Whether bounds hold the rounding of their operations, too, which proofs need.
     pub fn count_rounding(&mut self, counts: bool) {
         if std::mem::replace(&mut self.counts_rounding, counts) != counts {
@@ -221,8 +241,9 @@ impl Bank {
             self.settled.extend(constants);
             self.families.iter_mut().for_each(|family| family.settle(arguments));
         }
-        for Function { family, member, .. } in functions.map(|function| self.functions[function as usize]) {
-            self.families[family as usize].want(member);
+        for function in functions {
+            let Function { family, member, .. } = &self.functions[function as usize];
+            self.families[*family as usize].want(*member);
         }
         for family in &mut self.families {
             family.survey(arguments);

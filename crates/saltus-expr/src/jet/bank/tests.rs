@@ -97,7 +97,7 @@ proptest! {
                 }
                 units.iter().for_each(|unit| unit.eval(&mut env, &mut Vec::new()));
                 for (function, found) in bank.found().iter().enumerate() {
-                    prop_assert!(s >= found.place || env[7 + function] * found.value > 0.0);
+                    prop_assert!(s >= found.place || env[7 + function] * found.value() > 0.0);
                 }
             }
         }
@@ -126,6 +126,24 @@ proptest! {
         let first = zeros.into_iter().filter(|&s| real && s > 0.0).fold(1.0, f64::min);
         prop_assert!(c <= 0.0 || place >= first * (1.0 - 1e-6), "{} {}", place, first);
     }
+}
+
+#[test]
+fn signs_behind_a_zero_are_told_if_nothing_can_change_them() {
+    let sign = |[slope, bend, rest, error]: [f64; 4]| {
+        let found = Found { bounds: [1e-16, slope, bend, rest, error], place: 0.0 };
+        found.sign_behind_zero()
+    };
+    assert_eq!(sign([1.0, 0.0, 0.0, 0.0]), 1.0);
+    assert_eq!(sign([-1.0, 0.5, 0.4, 0.0]), -1.0);
+    assert_eq!(sign([1.0, 5.0, 0.9, 0.0]), 1.0);
+    // Back to zero at the end or before, by the bend or by what is not known, and an error at the start.
+    for bounds in [[1.0, -1.0, 0.0, 0.0], [-1.0, 0.5, 0.6, 0.0], [1.0, 0.0, 2.0, 0.0], [1.0, 0.0, 0.0, 1e-9]]
+    {
+        assert_eq!(sign(bounds), 0.0);
+    }
+    assert_eq!(sign([0.0, 1.0, 0.0, 0.0]), 0.0);
+    assert_eq!(sign([f64::NAN, 1.0, 0.0, 0.0]), 0.0);
 }
 
 #[test]
@@ -171,6 +189,6 @@ fn courses_are_left_where_the_flow_changes_and_nowhere_else() {
     for (function, value) in values.into_iter().enumerate() {
         let mut found = told.iter().filter(|told| told.0 as usize == function).map(|told| told.1);
         assert!(found.clone().next().is_some());
-        assert!(found.all(|found| (found.value - value).abs() < 1e-12 && found.place == 1.0));
+        assert!(found.all(|found| (found.value() - value).abs() < 1e-12 && found.place == 1.0));
     }
 }
