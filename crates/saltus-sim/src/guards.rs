@@ -8,7 +8,7 @@ use crate::resting::{Motion, instant_at};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
-use saltus_expr::jet::{Bank, RowInMemory};
+use saltus_expr::jet::Bank;
 use saltus_num::MARGIN;
 use saltus_num::elementary::powi;
 use saltus_num::polynomial;
@@ -164,8 +164,7 @@ impl Runner<'_> {
             combination.complete();
             let powers = greatest_powers(ratio, self.order);
             let arena = combination.jets.arena();
-            let Combination { atom_rows, endless_products, .. } = &*combination;
-            let reach = |p: usize| reach(&atom_rows[p], endless_products[p], arena, self.signs[p], powers);
+            let reach = |p: usize| combination.reach(arena, p, self.signs[p], powers);
             candidates.extend(atoms.filter(|&p| reach(p as usize) == Reach::Unknown));
         }
         candidates
@@ -498,9 +497,8 @@ impl Combination {
     fn nearest(&self, signs: &[Signs], powers: [f64; 2], is_known: impl Fn(usize) -> bool) -> Reach {
         let arena = self.jets.arena();
         let mut nearest = Reach::Far;
-        let guards = signs.iter().zip(&self.atom_rows).zip(&self.endless_products).enumerate();
-        for (_, ((&signs, row), &is_endless)) in guards.filter(|&(p, _)| !is_known(p)) {
-            match reach(row, is_endless, arena, signs, powers) {
+        for (p, &signs) in signs.iter().enumerate().filter(|&(p, _)| !is_known(p)) {
+            match self.reach(arena, p, signs, powers) {
                 Reach::Far => {}
                 Reach::Steady => nearest = Reach::Steady,
                 Reach::Unknown => return Reach::Unknown,
@@ -508,26 +506,26 @@ impl Combination {
         }
         nearest
     }
-}
 
-/// What value, slope and the sizes of the other coefficients, which are in the memory of the jets, tell about an
-/// atom with these signs, on a step with these powers. An endless one has terms beyond the order.
-#[inline(always)]
-fn reach(row: &RowInMemory, is_endless: bool, arena: &[f64], signs: Signs, powers: [f64; 2]) -> Reach {
-    let [value, slope, mut rest] = row.spread(arena);
-    if is_endless {
-        rest += BEYOND * row.last_two(arena);
-    }
-    let sign = f64::from(signs.now);
-    // Not positive if the value contradicts the sign.
-    let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);
-    let loss = (-sign * change).max(0.0) + bend;
-    if loss < size * FAR {
-        Reach::Far
-    } else if loss < size * (1.0 - MARGIN) {
-        Reach::Steady
-    } else {
-        Reach::Unknown
+    /// What value, slope and the sizes of the other coefficients tell about an atom with these signs,
+    /// on a step with these powers; the coefficients are in the memory of the jets.
+    #[inline(always)]
+    fn reach(&self, arena: &[f64], p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
+        let [value, slope, mut rest] = self.atom_rows[p].spread(arena);
+        if self.endless_products[p] {
+            rest += BEYOND * self.atom_rows[p].last_two(arena);
+        }
+        let sign = f64::from(signs.now);
+        // Not positive if the value contradicts the sign.
+        let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);
+        let loss = (-sign * change).max(0.0) + bend;
+        if loss < size * FAR {
+            Reach::Far
+        } else if loss < size * (1.0 - MARGIN) {
+            Reach::Steady
+        } else {
+            Reach::Unknown
+        }
     }
 }
 

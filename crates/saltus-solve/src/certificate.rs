@@ -588,7 +588,9 @@ impl Certifier {
         let Request { jets, scale, resolution, .. } = *request;
         let mut open = std::mem::take(&mut self.open);
         let is_ordered = self.find_open(bank, request, guards, &mut open);
-        for group in open.chunks(Bank::TOGETHER) {
+        // Mostly the earliest is the one that changes first.
+        let (earliest, later) = open.split_at(usize::from(is_ordered).min(open.len()));
+        for group in earliest.chunks(1).chain(later.chunks(Bank::TOGETHER)) {
             if is_ordered && guards[group[0]].until > self.reach {
                 break;
             }
