@@ -164,3 +164,86 @@ fn a_proof_holds_for_later_steps_and_other_constants() {
         "{error} {distance}"
     );
 }
+
+/// Instances of x' = a x^2 in one block each, with a in a slot of its own.
+fn instances(starts: &[[f64; 2]]) -> (FlowPlan, Vec<f64>) {
+    let (single, _) = growth();
+    let program = &single.blocks[0].program;
+    let n = starts.len() as u32;
+    let slot = |part: u32, i: u32| 1 + part * n + i;
+    let blocks = (0..n).map(|i| PlanBlock {
+        program: program.clone(),
+        inputs: vec![slot(1, i), slot(0, i)],
+        outputs: vec![slot(2, i)],
+    });
+    let mut plan = FlowPlan {
+        blocks: blocks.collect(),
+        states: (0..n).map(|i| (slot(0, i), slot(2, i))).collect(),
+        time_slot: 0,
+        slots: 1 + 3 * starts.len(),
+    };
+    // Inputs are in the order of the program.
+    if single.blocks[0].inputs == [1, 2] {
+        plan.blocks.iter_mut().for_each(|block| block.inputs.reverse());
+    }
+    let mut env = vec![0.0; plan.slots];
+    for (i, &[x, a]) in (0..).zip(starts) {
+        (env[slot(0, i) as usize], env[slot(1, i) as usize]) = (x, a);
+    }
+    (plan, env)
+}
+
+#[test]
+fn what_one_instance_has_met_another_may_meet() {
+    let (plan, mut env) = instances(&[[1.0, 0.5], [0.7, 0.4], [0.9, 0.6]]);
+    let mut jets = JetMachine::new(&plan, ORDER);
+    let mut tube = Tube::new(&plan, &jets, &[], &[]);
+    let mut prove = |env: &[f64]| {
+        jets.run(env, 0.2);
+        tube.set_point(env, 0.0);
+        let distance = tube.bound_distance(&jets, whole(0.2), 0.0625).unwrap();
+        (distance.most() < 1e-3, tube.is_tight(), tube.wide.makes)
+    };
+    assert_eq!(prove(&env), (true, false, 1));
+    // The instances change places.
+    env[1..].as_chunks_mut::<3>().0[..2].iter_mut().for_each(|values| values.rotate_left(1));
+    assert_eq!(prove(&env), (true, false, 1));
+}
+
+#[test]
+fn rows_that_only_look_alike_are_parted() {
+    // In common limits the rates of one would be applied to the values of the other.
+    let (plan, env) = instances(&[[1e6, 1e-7], [1e-6, 1e5]]);
+    let mut jets = JetMachine::new(&plan, ORDER);
+    let mut tube = Tube::new(&plan, &jets, &[], &[]);
+    let mut prove = || {
+        jets.run(&env, 0.2);
+        tube.set_point(&env, 0.0);
+        let distance = tube.bound_distance(&jets, whole(0.2), 0.0625).unwrap();
+        (distance.most() < 1e-3, tube.is_tight())
+    };
+    assert_eq!([prove(), prove(), prove()], [(true, true), (true, false), (true, false)]);
+}
+
+#[test]
+fn a_part_of_a_unit_has_a_part_of_its_tail() {
+    let (plan, mut jets) = growth();
+    let mut tube = Tube::new(&plan, &jets, &[], &[]);
+    let env = [0.0, 1.0, 0.5, 0.0];
+    jets.run(&env, 0.5);
+    let mut prove = |h: f64, unit: f64| {
+        tube.set_point(&env, 0.0);
+        let distance = tube.bound_distance(&jets, Length { h, unit, scale: 0.5 }, 0.0625).unwrap();
+        (distance, tube.is_tight())
+    };
+    let (whole, is_tight) = prove(0.5, 0.5);
+    assert!(!is_tight && whole.tail > 1e-9);
+    let (part, is_tight) = prove(0.125, 0.5);
+    let expected = whole.tail * 0.25_f64.powi(ORDER as i32 + 1);
+    assert!(!is_tight && (part.tail / expected - 1.0).abs() < 1e-12, "{part:?} {whole:?}");
+    // A unit that cannot be proved is not held against the step: 1/(1 - t/2) has a pole at 2.
+    let mut tube = Tube::new(&plan, &jets, &[], &[]);
+    tube.set_point(&env, 0.0);
+    let distance = tube.bound_distance(&jets, Length { h: 0.2, unit: 3.0, scale: 0.5 }, 0.0625).unwrap();
+    assert!(tube.is_tight() && distance.most() < 1e-3);
+}
