@@ -128,6 +128,8 @@ pub(super) struct Proof {
     defect: [f64; 2],
     /// The greatest growth of a distance in weights, for each unit of time.
     steepness: f64,
+    /// Some growth, and its exponential.
+    amplification: [f64; 2],
     /// Rounding in weights, for each unit of time and apart from it, and of the derivatives.
     rounding: [f64; 2],
     rate_roundings: Vec<f64>,
@@ -155,6 +157,7 @@ impl Proof {
             weights: vec![0.0; states.len()],
             defect: [0.0; 2],
             steepness: 0.0,
+            amplification: [0.0, 1.0],
             rounding: [0.0; 2],
             rate_roundings: vec![0.0; states.len()],
             state_roundings: vec![0.0; states.len()],
@@ -364,6 +367,8 @@ impl Proof {
     fn settle(&mut self, step: &Step, profiles: &mut Profiles) {
         let Step { flow, .. } = *step;
         (self.defect, self.rounding) = ([0.0; 2], [0.0; 2]);
+        let growth = step.span.h * self.steepness;
+        self.amplification = [growth, exponential(growth)];
         for (i, (&(rate, slot), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
             let Extent { size, .. } = self.state_extent(step, profiles, i);
@@ -393,7 +398,9 @@ impl Proof {
         let [by_time, apart] = self.defect;
         let tail = (h * by_time + apart) / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
         let [rounding, integration] = self.rounding;
-        let drift = (h * rounding + integration) * exponential(growth);
+        let [known, amplification] = self.amplification;
+        let amplification = if growth <= known { amplification } else { exponential(growth) };
+        let drift = (h * rounding + integration) * amplification;
         Distance { tail: tail * (1.0 + 64.0 * UNIT), drift: drift * (1.0 + 8.0 * UNIT) }
     }
 
