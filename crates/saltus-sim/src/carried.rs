@@ -20,6 +20,7 @@ use crate::compile::{AtomId, SwitchKind};
 use crate::locate::{PROOF_ROUNDING, coefficients};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use saltus_expr::jet::Roundings;
 use saltus_num::UNIT;
 
 /// States are displaced by so many times their errors to see what guards make of them: enough to be
@@ -121,17 +122,24 @@ impl Runner<'_> {
         let combination = self.combinations.get(self.current);
         self.proofs.carried.resize(self.env.len());
         let squares = &mut self.proofs.carried.squares;
-        let slots = combination.plan.states.iter().map(|&(slot, _)| slot as usize);
-        match combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) {
-            Some(prover) => {
-                let starts = coefficients(&self.segment, combination);
-                for ((slot, error), start) in slots.zip(prover.state_roundings(elapsed)).zip(starts) {
-                    // A state that does not move is as exact as it was.
-                    let error = if error > 0.0 { error + UNIT * start.abs() } else { 0.0 };
-                    squares[slot] += error * error;
-                }
+        let states = &combination.plan.states;
+        let Some(prover) = combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) else {
+            for &(slot, _) in states {
+                squares[slot as usize] += (UNIT * self.env[slot as usize]).powi(2);
             }
-            None => slots.for_each(|slot| squares[slot] += (UNIT * self.env[slot]).powi(2)),
+            return;
+        };
+        let Roundings { rates, polynomials, length } = prover.state_roundings();
+        let share = (elapsed / length).min(1.0);
+        // Of one length, so that no index is tested.
+        let count = states.len();
+        let starts = &coefficients(&self.segment, combination)[..count];
+        let (rates, polynomials) = (&rates[..count], &polynomials[..count]);
+        for i in 0..count {
+            let error = elapsed * rates[i] + share * polynomials[i];
+            // A state that does not move is as exact as it was.
+            let error = if error > 0.0 { error + UNIT * starts[i].abs() } else { 0.0 };
+            squares[states[i].0 as usize] += error * error;
         }
     }
 

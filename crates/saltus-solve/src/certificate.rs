@@ -17,7 +17,7 @@
 //! tolerance all through the step.
 
 use crate::taylor::Tolerance;
-use saltus_expr::jet::{Bank, Distance, Jets, Length, Obstacle, SlotBound, Tube};
+use saltus_expr::jet::{Bank, Distance, Jets, Length, Obstacle, Roundings, SlotBound, Tube};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::elementary::powi;
 use saltus_num::interval::Interval;
@@ -343,10 +343,10 @@ impl Certifier {
         self.tube.state_range(state)
     }
 
-    /// Bounds of what rounding does to the states on some time of the last step.
+    /// Bounds of what rounding does to the states on the last step.
     #[inline]
-    pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
-        self.tube.state_roundings(elapsed)
+    pub fn state_roundings(&self) -> Roundings<'_> {
+        self.tube.state_roundings()
     }
 
     /// Proves as much of a step as can be. `guards` are the signs of the slots given at the

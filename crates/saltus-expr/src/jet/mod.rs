@@ -33,7 +33,7 @@ pub use lower::{JetNode, LockRule, Lowered};
 pub use machine::JetMachine;
 pub use range::{Range, enclose};
 pub use schedule::{Schedule, ScheduledBlock};
-pub use tube::{Distance, Length, Obstacle, ObstacleKind, Radii, SlotBound, Tube};
+pub use tube::{Distance, Length, Obstacle, ObstacleKind, Radii, Roundings, SlotBound, Tube};
 
 use saltus_num::polynomial::magnitude;
 

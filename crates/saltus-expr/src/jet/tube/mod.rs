@@ -81,6 +81,17 @@ pub struct SlotBound {
     pub radii: Radii,
 }
 
+/// What rounding does to each state.
+#[derive(Clone, Copy, Debug)]
+pub struct Roundings<'a> {
+    /// By its derivative, for each unit of time.
+    pub rates: &'a [f64],
+    /// By the terms of its polynomial, on a whole length.
+    pub polynomials: &'a [f64],
+    /// That length.
+    pub length: f64,
+}
+
 /// A step to be followed, and the coefficients of its polynomials.
 #[derive(Clone, Copy, Debug)]
 pub struct Length {
@@ -383,13 +394,11 @@ impl Tube {
         self.proof().weight(state) * self.distance.most()
     }
 
-    /// Bounds of what rounding does to the states on some time of the step last proved: to their
-    /// derivatives, and to the terms of their polynomials.
+    /// Bounds of what rounding does to the states on the step last proved.
     #[inline]
-    pub fn state_roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
-        let length = if self.is_tight { self.span.h } else { self.unit };
-        let share = (elapsed / length).min(1.0);
-        self.proof().roundings().map(move |[rate, polynomial]| elapsed * rate + share * polynomial)
+    pub fn state_roundings(&self) -> Roundings<'_> {
+        let [rates, polynomials] = self.proof().roundings();
+        Roundings { rates, polynomials, length: if self.is_tight { self.span.h } else { self.unit } }
     }
 
     /// What is known of a watched slot on the step last proved.

@@ -411,8 +411,9 @@ impl Proof {
 
     /// What rounding does to each state: for each unit of time by its derivative, and by its polynomial on
     /// the whole step.
-    pub fn roundings(&self) -> impl Iterator<Item = [f64; 2]> {
-        self.rate_roundings.iter().zip(&self.state_roundings).map(|(&rate, &state)| [rate, state])
+    #[inline]
+    pub fn roundings(&self) -> [&[f64]; 2] {
+        [&self.rate_roundings, &self.state_roundings]
     }
 
     /// True if a watched slot is known.
