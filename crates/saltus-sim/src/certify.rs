@@ -13,7 +13,7 @@ use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
-use saltus_expr::jet::{Obstacle, ObstacleKind};
+use saltus_expr::jet::{Length, Obstacle, ObstacleKind};
 use saltus_num::MARGIN;
 use saltus_num::roots::Sign;
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
@@ -97,17 +97,7 @@ impl Runner<'_> {
             return false;
         };
         let jets = jets.as_ref();
-        let request = Request {
-            env: &self.env,
-            jets,
-            scale: self.scale,
-            h: length,
-            unit: self.proofs.unit,
-            resolution: 0.0,
-            absolute: self.tolerance.absolute,
-            local: (self.method == EventMethod::Validated).then_some(self.tolerance),
-            slack: &[],
-        };
+        let whole = Length { h: length, unit: self.proofs.unit.max(length), scale: self.scale };
         let powers = greatest_powers(length / self.scale, self.order);
         let rooms = &mut self.proofs.rooms;
         rooms.clear();
@@ -116,9 +106,10 @@ impl Runner<'_> {
             let change = slope.abs() * powers[0] + rest * powers[1];
             rooms.push(f64::from(signs.now) * value * (1.0 - MARGIN) - change);
         }
-        let is_plain = !*has_idle_kinks
+        let is_plain = self.method == EventMethod::Certified
+            && !*has_idle_kinks
             && rooms.iter().all(|&room| room > 0.0)
-            && prover.holds(&request)
+            && prover.holds(&self.env, jets, whole, self.tolerance.absolute)
             && rooms.iter().enumerate().all(|(p, &room)| room > prover.radius(p));
         if is_plain {
             prover.confirm();

@@ -103,13 +103,6 @@ pub struct Request<'a> {
     pub slack: &'a [f64],
 }
 
-impl Request<'_> {
-    /// The step with another length, at most that proposed.
-    fn length(&self, h: f64) -> Length {
-        Length { h, unit: self.unit.max(h), scale: self.scale }
-    }
-}
-
 /// What was proved of a step; all times are measured from its start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
@@ -379,16 +372,17 @@ impl Certifier {
         self.doubt.map_or(Verdict::Uncertain { h, obstacle: self.obstacle }, |doubt| doubt.verdict)
     }
 
-    /// True if the flow stays near its polynomial by what was proved for earlier steps, and nothing is known
-    /// that asks for a shorter step. Nothing is said of guards but by [`Certifier::radius`].
+    /// True if the flow from a point stays near its polynomial on a step by what was proved for earlier ones,
+    /// and nothing is known that asks for a shorter step. States are followed no more narrowly than some
+    /// distance. Nothing is said of guards but by [`Certifier::radius`].
     #[inline]
-    pub fn holds(&mut self, request: &Request) -> bool {
-        let is_usual = self.memory == f64::INFINITY && self.width == WIDTH && request.local.is_none();
-        if !is_usual || request.h > self.closing {
+    pub fn holds(&mut self, env: &[f64], jets: &dyn Jets, length: Length, absolute: f64) -> bool {
+        let is_usual = self.memory == f64::INFINITY && self.width == WIDTH;
+        if !is_usual || length.h > self.closing {
             return false;
         }
-        self.tube.set_point(request.env, request.absolute);
-        self.tube.holds(request.jets, request.length(request.h), WIDTH)
+        self.tube.set_point(env, absolute);
+        self.tube.holds(jets, length, WIDTH)
     }
 
     /// How far a guard may be from its polynomial on the last step; infinite if that is not known.
@@ -405,7 +399,7 @@ impl Certifier {
     }
 
     fn prove(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
-        let length = request.length(h);
+        let length = Length { h, unit: request.unit.max(h), scale: request.scale };
         let bounded = self.tube.bound_distance(request.jets, length, self.width);
         let mut looked = self.look(request, h, guards, bounded);
         // What can not be told by a proof for many steps may be told by one for this step.
