@@ -37,6 +37,17 @@ pub enum Sign {
     Positive,
 }
 
+impl From<i8> for Sign {
+    #[inline]
+    fn from(sign: i8) -> Self {
+        match sign {
+            i8::MIN..=-1 => Sign::Negative,
+            0 => Sign::Zero,
+            1..=i8::MAX => Sign::Positive,
+        }
+    }
+}
+
 impl Sign {
     /// The sign of `x`; `Zero` for NaN.
     pub fn of(x: f64) -> Self {

@@ -234,7 +234,7 @@ impl Runner<'_> {
         }
         for (p, (signs, &earliest)) in self.signs.iter().zip(&self.earliest).enumerate() {
             let until = earliest * self.scale;
-            watches.push(Watch { sign: Sign::of(f64::from(signs.now)), from_zero: false, until });
+            watches.push(Watch { sign: Sign::from(signs.now), from_zero: false, until });
             if until <= 0.0 {
                 pending.push(p);
             }
@@ -285,7 +285,7 @@ impl Runner<'_> {
             }
             _ => Some(self.earliest[p] * self.scale).filter(|&until| until > 0.0)?,
         };
-        Some(Watch { sign: Sign::of(f64::from(now)), from_zero: false, until })
+        Some(Watch { sign: Sign::from(now), from_zero: false, until })
     }
 
     /// A watch for an atom that may be zero; none for one that rests there, of which nothing is proved.
@@ -298,7 +298,7 @@ impl Runner<'_> {
             return Watch::NONE;
         };
         let sign = if is_steady { now } else { motion };
-        Watch { sign: Sign::of(f64::from(sign)), from_zero: !is_steady, until: 0.0 }
+        Watch { sign: Sign::from(sign), from_zero: !is_steady, until: 0.0 }
     }
 
     fn doubt_resting(&mut self, p: usize, length: f64) {

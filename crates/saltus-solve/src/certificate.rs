@@ -214,7 +214,10 @@ impl Bracket {
 pub struct Certifier {
     tube: Tube,
     distance: Distance,
-    guards: Vec<Source>,
+    /// The guards that are part of the plan, with their slots.
+    slots: Vec<(usize, u32)>,
+    /// For each guard the function of the bank, if it is one.
+    functions: Vec<Option<usize>>,
     /// Guards that are not part of the plan.
     bank: Option<Box<Bank>>,
     states: Vec<u32>,
@@ -243,25 +246,6 @@ pub struct Certifier {
     fault: Option<Fault>,
 }
 
-/// Where the coefficients of a guard come from.
-#[derive(Clone, Copy, Debug)]
-enum Source {
-    /// A slot of the plan.
-    Slot(u32),
-    /// A function of the bank.
-    Bank(usize),
-}
-
-impl Source {
-    /// The function of the bank, if it is one.
-    fn function(self) -> Option<usize> {
-        match self {
-            Source::Bank(function) => Some(function),
-            Source::Slot(_) => None,
-        }
-    }
-}
-
 impl Certifier {
     /// For a plan with the jets that evaluate it, and guards in these slots, written by the plan or by
     /// the units of a crowd.
@@ -271,21 +255,23 @@ impl Certifier {
     pub fn new(plan: &FlowPlan, jets: &dyn Jets, guards: &[u32], crowd: &[PlanBlock]) -> Certifier {
         let order = jets.order();
         let outputs = crowd.iter().flat_map(|unit| unit.outputs.iter().copied());
-        let functions: HashMap<u32, usize> = outputs.zip(0..).collect();
-        let source = |slot: &u32| functions.get(slot).map_or(Source::Slot(*slot), |&f| Source::Bank(f));
+        let written: HashMap<u32, usize> = outputs.zip(0..).collect();
+        let functions: Vec<Option<usize>> = guards.iter().map(|slot| written.get(slot).copied()).collect();
+        let slots = guards.iter().enumerate().filter(|&(guard, _)| functions[guard].is_none());
         let read: Vec<u32> = crowd.iter().flat_map(|unit| unit.inputs.iter().copied()).collect();
         Certifier {
             tube: Tube::new(plan, jets, guards, &read),
             distance: Distance::default(),
-            guards: guards.iter().map(source).collect(),
+            slots: slots.map(|(guard, &slot)| (guard, slot)).collect(),
             bank: (!crowd.is_empty()).then(|| Box::new(Bank::new(crowd, order, |slot| jets.degree(slot)))),
+            functions,
             states: plan.states.iter().map(|&(state, _)| state).collect(),
             width: WIDTH,
             drift: f64::INFINITY,
             row: vec![0.0; order + 1],
             finder: ZoneFinder::default(),
             zones: Vec::with_capacity(order + 2),
-            open: Vec::with_capacity(functions.len()),
+            open: Vec::with_capacity(written.len()),
             reach: 0.0,
             brackets: Vec::with_capacity(guards.len()),
             obstacle: None,
@@ -553,8 +539,9 @@ impl Certifier {
         self.brackets.clear();
         self.reach = h;
         let Request { jets, scale, .. } = *request;
-        for (guard, &watch) in guards.iter().enumerate() {
-            let Source::Slot(slot) = self.guards[guard] else { continue };
+        for i in 0..self.slots.len() {
+            let (guard, slot) = self.slots[i];
+            let watch = guards[guard];
             if watch.sign == Sign::Zero {
                 continue;
             }
@@ -589,10 +576,10 @@ impl Certifier {
                 break;
             }
             bank.choose_none();
-            group.iter().filter_map(|&guard| self.guards[guard].function()).for_each(|f| bank.choose(f));
+            group.iter().filter_map(|&guard| self.functions[guard]).for_each(|f| bank.choose(f));
             bank.compose(jets, jets.order());
             for &guard in group {
-                let Some(function) = self.guards[guard].function() else { continue };
+                let Some(function) = self.functions[guard] else { continue };
                 let bound = self.tube.in_bank(bank, function)?;
                 let first = self.brackets.len();
                 if !keeps(guards[guard], bound.range) {
@@ -625,9 +612,9 @@ impl Certifier {
         let mut slots = bank.slots().iter().zip(request.slack);
         let is_near = |(&slot, &slack): (&u32, &f64)| self.tube.slot_distance(slot) <= NEAR * slack;
         if !request.slack.is_empty() && slots.all(is_near) {
-            for (guard, (watch, source)) in guards.iter().zip(&self.guards).enumerate() {
+            for (guard, (watch, function)) in guards.iter().zip(&self.functions).enumerate() {
                 let may_change = watch.until < self.reach && watch.sign != Sign::Zero;
-                if may_change && source.function().is_some() {
+                if may_change && function.is_some() {
                     open.push(guard);
                 }
             }
@@ -639,7 +626,7 @@ impl Certifier {
             [range.lo(), range.hi()]
         });
         open.extend((0..guards.len()).filter(|&guard| {
-            self.guards[guard].function().is_some_and(|function| {
+            self.functions[guard].is_some_and(|function| {
                 let [lo, hi] = bank.range(function);
                 !keeps(guards[guard], Interval::new(lo, hi))
             })
