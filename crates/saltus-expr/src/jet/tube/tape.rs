@@ -1,16 +1,18 @@
 //! The rows of all blocks of a plan under one numbering.
 //!
 //! Rows are numbered slots first, then for each block its constants and nodes; an input of a block
-//! is the row it comes from, so nothing is copied between blocks. What the derivatives need is the
+//! is the row it comes from, so nothing is copied between blocks. What a block computes again, as the
+//! argument of a root in order to watch it, is the row of the block before. What the derivatives need is the
 //! *core*; what a watched slot needs beyond it is its *cone*, and can be left until it is asked for.
 
 use super::bound::Bound;
 use super::polynomials::Kept;
-use crate::graph::Table;
+use crate::graph::{Table, Unary};
 use crate::jet::recurrence::Rule;
 use crate::jet::{Degree, JetNode, Jets, Lowered, Place, RowPlace, Schedule};
 use crate::plan::FlowPlan;
 use crate::program::{Op, Reg};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A row that is computed.
@@ -41,6 +43,9 @@ pub(super) struct Tape {
     node_of_row: Vec<u32>,
     /// The row of each slot.
     pub row_of_slot: Vec<Reg>,
+    /// The rows of constants by their bits, and those that their operation tells all about.
+    known_constants: HashMap<u64, Reg>,
+    known_nodes: HashMap<Op, Reg>,
     /// The nodes that derivatives depend on, operands first.
     pub core: Vec<u32>,
     /// For each watched slot the nodes it depends on outside the core.
@@ -110,29 +115,38 @@ impl Tape {
     ) -> Vec<Reg> {
         let base = self.degrees.len();
         let own = (base..base + lowered.rows() - lowered.inputs).map(|row| Reg(row as u32));
-        let rows: Vec<Reg> = inputs.iter().copied().chain(own).collect();
-        let row = |r: Reg| rows[r.index()];
+        let mut rows: Vec<Reg> = inputs.iter().copied().chain(own).collect();
         let first_table = self.tables.len() as u32;
         self.tables.extend(lowered.tables.iter().cloned());
         self.degrees.extend_from_slice(&lowered.degrees[lowered.inputs..]);
         self.starts.extend_from_slice(&lowered.starts[lowered.inputs..]);
         self.places.extend((lowered.inputs..lowered.rows()).map(place));
-        let constants = lowered.constants.iter().enumerate();
-        self.constants.extend(constants.map(|(i, &c)| (Reg((base + i) as u32), c)));
+        for (i, &value) in lowered.constants.iter().enumerate() {
+            let row = &mut rows[lowered.inputs + i];
+            *row = *self.known_constants.entry(value.to_bits()).or_insert(*row);
+            self.constants.push((Reg((base + i) as u32), value));
+        }
         self.node_of_row.resize(base + lowered.constants.len(), u32::MAX);
         self.twins.extend((base..self.node_of_row.len()).map(|row| Reg(row as u32)));
         for (i, node) in lowered.nodes.iter().enumerate() {
+            let row = |r: Reg| rows[r.index()];
             let is = JetNode {
                 start: node.start.map(|op| with_tables(op.map(row), first_table)),
                 rule: node.rule.map(row, |lock| lock),
             };
-            self.node_of_row.push(self.nodes.len() as u32);
-            self.twins.push(self.twin(is).unwrap_or(Reg(self.twins.len() as u32)));
-            self.nodes.push(Node {
-                row: row(Reg((lowered.first_node() + i) as u32)),
-                is,
-                block: block as u32,
-            });
+            let own = row(Reg((lowered.first_node() + i) as u32));
+            self.twins.push(self.twin(is).unwrap_or(own));
+            let known = told_by_operation(is).map(|op| *self.known_nodes.entry(op).or_insert(own));
+            match known.filter(|&known| known != own) {
+                Some(known) => {
+                    rows[lowered.first_node() + i] = known;
+                    self.node_of_row.push(u32::MAX);
+                }
+                None => {
+                    self.node_of_row.push(self.nodes.len() as u32);
+                    self.nodes.push(Node { row: own, is, block: block as u32 });
+                }
+            }
         }
         rows
     }
@@ -141,12 +155,12 @@ impl Tape {
     /// if their derivatives are.
     fn find_kin(&mut self, blocks: Vec<(*const Lowered, Vec<Reg>)>, plan: &FlowPlan) {
         self.kin = (0..self.degrees.len() as u32).collect();
-        let mut first = std::collections::HashMap::new();
+        let mut first = HashMap::new();
         for (program, rows) in blocks {
             let like = first.entry(program).or_insert_with(|| rows.clone());
             rows.iter().zip(like.iter()).for_each(|(&a, &b)| self.unite(a, b));
         }
-        let mut first = std::collections::HashMap::new();
+        let mut first = HashMap::new();
         for &(state, rate) in &plan.states {
             let rate = self.eldest(self.row_of_slot[rate as usize].0);
             let like = *first.entry(rate).or_insert(state);
@@ -221,6 +235,21 @@ impl Tape {
         self.nodes.iter().for_each(|node| for_operands(node.is, |r| read[r.index()] = true));
         read
     }
+}
+
+/// The operation of a node if the recurrence reads nothing but its operands: where it is met again, all
+/// coefficients are the same to the last bit.
+fn told_by_operation(JetNode { start, rule }: JetNode) -> Option<Op> {
+    let op = start?;
+    let is_told = match rule {
+        Rule::Neg(_) | Rule::Add(..) | Rule::Sub(..) | Rule::Mul(..) | Rule::Square(_) | Rule::Div { .. } => {
+            true
+        }
+        Rule::Root { radicand, .. } => op == Op::Unary(Unary::Sqrt, radicand),
+        Rule::Frozen => matches!(op, Op::Unary(..) | Op::Binary(..) | Op::Powi(..)),
+        _ => false,
+    };
+    is_told.then_some(op)
 }
 
 /// Shows all rows that a node reads.
