@@ -93,7 +93,9 @@ impl Runner<'_> {
     fn is_plain(&mut self, length: f64) -> bool {
         let combination = self.combinations.get_mut(self.current);
         let Combination { prover, jets, atom_rows, switches, bank, has_idle_kinks, .. } = combination;
-        let Some(prover) = prover.as_mut().filter(|_| switches.is_empty() && bank.is_none()) else {
+        let is_simple = switches.is_empty() && bank.is_none() && !*has_idle_kinks;
+        let is_asked = is_simple && self.method == EventMethod::Certified;
+        let Some(prover) = prover.as_mut().filter(|prover| is_asked && prover.may_hold(length)) else {
             return false;
         };
         let jets = jets.as_ref();
@@ -106,9 +108,7 @@ impl Runner<'_> {
             let change = slope.abs() * powers[0] + rest * powers[1];
             rooms.push(f64::from(signs.now) * value * (1.0 - MARGIN) - change);
         }
-        let is_plain = self.method == EventMethod::Certified
-            && !*has_idle_kinks
-            && rooms.iter().all(|&room| room > 0.0)
+        let is_plain = rooms.iter().all(|&room| room > 0.0)
             && prover.holds(&self.env, jets, whole, self.tolerance.absolute)
             && rooms.iter().enumerate().all(|(p, &room)| room > prover.radius(p));
         if is_plain {

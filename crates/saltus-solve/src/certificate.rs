@@ -358,15 +358,18 @@ impl Certifier {
         self.doubt.map_or(Verdict::Uncertain { h, obstacle: self.obstacle }, |doubt| doubt.verdict)
     }
 
-    /// True if the flow from a point stays near its polynomial on a step by what was proved for earlier ones,
-    /// and nothing is known that asks for a shorter step. States are followed no more narrowly than some
-    /// distance. Nothing is said of guards but by [`Certifier::radius`].
+    /// True if there is a proof for many steps, and nothing is known that asks for a shorter step than some
+    /// length.
+    #[inline]
+    pub fn may_hold(&self, h: f64) -> bool {
+        self.memory == f64::INFINITY && self.width == WIDTH && h <= self.closing && self.tube.has_wide_proof()
+    }
+
+    /// True if the flow from a point stays near its polynomial on a step by what was proved for earlier ones.
+    /// States are followed no more narrowly than some distance. Nothing is said of guards but by
+    /// [`Certifier::radius`].
     #[inline]
     pub fn holds(&mut self, env: &[f64], jets: &dyn Jets, length: Length, absolute: f64) -> bool {
-        let is_usual = self.memory == f64::INFINITY && self.width == WIDTH;
-        if !is_usual || length.h > self.closing {
-            return false;
-        }
         self.tube.set_point(env, absolute);
         self.tube.holds(jets, length, WIDTH)
     }

@@ -249,6 +249,12 @@ impl Tube {
         }
     }
 
+    /// True if there is a proof for many steps.
+    #[inline]
+    pub fn has_wide_proof(&self) -> bool {
+        self.wide.is_made()
+    }
+
     /// True if a proof made for earlier steps holds for a step.
     #[inline]
     pub fn holds(

@@ -135,8 +135,9 @@ pub(super) struct Proof {
     rate_roundings: Vec<f64>,
     /// Rounding of the polynomials of the states.
     state_roundings: Vec<f64>,
-    /// Which watched rows are known.
+    /// Which watched rows are known, and whether those are that depend on constants alone.
     is_known: Vec<bool>,
+    is_fixed_known: bool,
     obstacles: Vec<Obstacle>,
     /// How often it was made.
     #[cfg(test)]
@@ -162,6 +163,7 @@ impl Proof {
             rate_roundings: vec![0.0; states.len()],
             state_roundings: vec![0.0; states.len()],
             is_known: vec![false; watched.len()],
+            is_fixed_known: false,
             obstacles: Vec::new(),
             #[cfg(test)]
             makes: 0,
@@ -178,7 +180,7 @@ impl Proof {
         if self.has_met && constants.iter().all(is_known) {
             return;
         }
-        (self.is_made, self.has_met) = (false, true);
+        (self.is_made, self.has_met, self.is_fixed_known) = (false, true, false);
         let Some(limits) = &self.limits else {
             let points = constants.iter().map(|&(slot, value)| (slot, Bound::point(value)));
             points.for_each(|(slot, point)| self.rows[slot as usize] = point);
@@ -319,8 +321,10 @@ impl Proof {
         let Step { flow, .. } = *step;
         self.obstacles.clear();
         self.is_known.fill(false);
-        self.bound(step, profiles, &flow.tape.core);
+        let known = if self.is_fixed_known { flow.tape.fixed } else { 0 };
+        self.bound(step, profiles, &flow.tape.core[known..]);
         if self.obstacles.is_empty() {
+            self.is_fixed_known = true;
             return Ok(());
         }
         match flow.rates.iter().find_map(|&(rate, _)| self.rows[rate].cause) {
@@ -414,6 +418,12 @@ impl Proof {
     #[inline]
     pub fn roundings(&self) -> [&[f64]; 2] {
         [&self.rate_roundings, &self.state_roundings]
+    }
+
+    /// True if it was made.
+    #[inline]
+    pub fn is_made(&self) -> bool {
+        self.is_made
     }
 
     /// True if a watched slot is known.

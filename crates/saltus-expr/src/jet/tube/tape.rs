@@ -46,8 +46,10 @@ pub(super) struct Tape {
     /// The rows of constants by their bits, and those that their operation tells all about.
     known_constants: HashMap<u64, Reg>,
     known_nodes: HashMap<Op, Reg>,
-    /// The nodes that derivatives depend on, operands first.
+    /// The nodes that derivatives depend on, operands first, and how many of them, at the beginning, depend on
+    /// constants alone.
     pub core: Vec<u32>,
+    pub fixed: usize,
     /// For each watched slot the nodes it depends on outside the core.
     pub cones: Vec<Vec<u32>>,
 }
@@ -82,7 +84,27 @@ impl Tape {
             tape.cone(std::iter::once(row), &tape.core)
         });
         tape.cones = cones.collect();
+        tape.put_fixed_first(plan);
         tape
+    }
+
+    /// Puts the nodes of the core first that depend on constants alone.
+    fn put_fixed_first(&mut self, plan: &FlowPlan) {
+        let mut moves = vec![false; self.degrees.len()];
+        moves[plan.time_slot as usize] = true;
+        plan.states.iter().for_each(|&(state, _)| moves[state as usize] = true);
+        let (mut fixed, mut others) = (Vec::new(), Vec::new());
+        for &i in &self.core {
+            let node = self.nodes[i as usize];
+            // An auxiliary row may come after its function, which then is not known to be fixed.
+            let mut is_fixed = node.is.start.is_some() && node.is.rule == Rule::Frozen;
+            for_operands(node.is, |r| is_fixed &= !moves[r.index()]);
+            moves[node.row.index()] = !is_fixed;
+            if is_fixed { fixed.push(i) } else { others.push(i) }
+        }
+        self.fixed = fixed.len();
+        self.core = fixed;
+        self.core.append(&mut others);
     }
 
     /// The rows of one program alone, its inputs first; coefficients of order k are k places apart.
