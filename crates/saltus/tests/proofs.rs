@@ -168,3 +168,24 @@ fn a_state_at_rest_does_not_shorten_validated_steps() {
         assert!(run.stats.steps < 200, "{tolerance}: {}", run.stats.steps);
     }
 }
+
+/// Rounding of a force that is nearly constant does not keep a step from being proved that ends before the
+/// force turns.
+#[test]
+fn a_steep_turn_is_not_passed_unproved() {
+    let text = "model Turn {
+        state x = 0, v = 0
+        memory n = 0
+        x' = v
+        v' = tanh(70 * (time - 8.7)) - tanh(70 * (time - 20))
+        when x <= -60 { n := n + 1 }
+        run { until 12 }
+    }";
+    let model = Loader::default().text("turn.salt", text).expect("a model without errors");
+    for tolerance in [1e-6, 1e-10] {
+        let run = certified(&model, tolerance);
+        assert_eq!(run.certificate.expect("asked for").unproved_steps, 0, "{tolerance}");
+        // v' is 2 from 8.7 on; v stands behind time and x.
+        assert!((run.values[2] - 6.6).abs() < 1e-5, "{tolerance}: {:?}", run.values);
+    }
+}
