@@ -65,6 +65,12 @@ const SHORTEST_SHARE: f64 = 1.0 / 32.0;
 /// The proved local error, in tolerances.
 const LOCAL_ERROR: f64 = 10.0;
 
+/// Rounding is to be less than this in the weights of the states: where it is much of the width of a tube, it
+/// looks as if it were what carries the flow away.
+const DRIFT: f64 = 1e-6;
+/// Rounding of states that move is about so much of how far they do.
+const LEAST_DRIFT: f64 = 512.0 * UNIT;
+
 /// A guard that must keep its sign.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Watch {
@@ -338,6 +344,9 @@ impl Certifier {
         self.doubt = None;
         self.drift = f64::INFINITY;
         self.tube.set_point(request.env, request.absolute);
+        // A state may be near zero, where much less is allowed.
+        let drift = request.local.map_or(DRIFT, |local| (1e-3 * local.relative).max(LEAST_DRIFT));
+        self.tube.set_drift(Some(drift));
         let mut is_too_long = false;
         for _ in 0..ATTEMPTS {
             match self.prove(&request, h, guards) {

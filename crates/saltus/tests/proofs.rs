@@ -5,8 +5,12 @@ use saltus::{EventMethod, Loader, Model, Run, Status};
 use std::path::Path;
 
 fn certified(model: &Model, tolerance: f64) -> Run {
+    proved(model, tolerance, EventMethod::Certified)
+}
+
+fn proved(model: &Model, tolerance: f64, method: EventMethod) -> Run {
     let mut options = model.options().expect("options");
-    (options.rtol, options.atol, options.events) = (tolerance, tolerance, Some(EventMethod::Certified));
+    (options.rtol, options.atol, options.events) = (tolerance, tolerance, Some(method));
     options.limits.steps = 10_000;
     model.run(options).expect("a run")
 }
@@ -105,5 +109,83 @@ fn guards_at_the_stop_time() {
             let times: Vec<f64> = found.events.iter().map(|e| e.stamp.t).collect();
             assert_eq!(times, [until], "{text} {rtol}");
         }
+    }
+}
+
+/// Where a function is flat, its polynomial is near it however far its argument goes.
+#[test]
+fn flat_functions_do_not_shorten_steps() {
+    // The argument falls by 300 e^(2 t): twenty million at the end.
+    let guard = "model Guard {
+        state y = 1
+        memory n = 0
+        y' = y
+        when exp(-300 * y^2) + y >= 100 { n := n + 1 }
+        run { until 5.5 }
+    }";
+    // A pulse of height 2 and length 1/20, which takes x from 0 to about 1/10.
+    let pulse = "model Pulse {
+        state x = 0, y = 1
+        memory n = 0
+        x' = tanh(5000 * (time - 6)) - tanh(5000 * (time - 6.05))
+        y' = -0.1 * y
+        when x >= 0.05 { n := n + 1 }
+        run { until 9 }
+    }";
+    for (text, expected) in [(guard, 100f64.ln()), (pulse, 6.025)] {
+        let model = Loader::default().text("flat.salt", text).expect("a model without errors");
+        for tolerance in [1e-6, 1e-10] {
+            for method in [EventMethod::Certified, EventMethod::Validated] {
+                let run = proved(&model, tolerance, method);
+                let times: Vec<f64> = run.events.iter().map(|e| e.stamp.t).collect();
+                let [t] = times[..] else { panic!("{} {tolerance}: {times:?}", model.system().name) };
+                assert!((t - expected).abs() < 10.0 * tolerance, "{t}, {tolerance}");
+                let (steps, certificate) = (run.stats.steps, run.certificate.expect("asked for"));
+                assert_eq!(certificate.unproved_steps, 0, "{} {tolerance}", model.system().name);
+                assert!(steps < 400, "{} {tolerance}: {steps}", model.system().name);
+            }
+        }
+    }
+}
+
+/// What is proved of states that move is no wider because another one moves by nothing but rounding.
+#[test]
+fn a_state_at_rest_does_not_shorten_validated_steps() {
+    let text = "model Rest {
+        state x = 0, z = 0, w = 1
+        memory n = 0
+        x' = -0.2 * x + 2 * (sin(time)^2 + cos(time)^2 - 1)
+        z' = w
+        w' = -z
+        when z >= 0.5 { n := n + 1 }
+        run { until 6 }
+    }";
+    let model = Loader::default().text("rest.salt", text).expect("a model without errors");
+    for tolerance in [1e-6, 1e-9, 1e-11] {
+        let run = proved(&model, tolerance, EventMethod::Validated);
+        assert_eq!((run.ending.status, run.events.len()), (Status::Finished, 1), "{tolerance}");
+        assert_eq!(run.certificate.expect("asked for").unproved_steps, 0, "{tolerance}");
+        assert!(run.stats.steps < 200, "{tolerance}: {}", run.stats.steps);
+    }
+}
+
+/// Rounding of a force that is nearly constant does not keep a step from being proved that ends before the
+/// force turns.
+#[test]
+fn a_steep_turn_is_not_passed_unproved() {
+    let text = "model Turn {
+        state x = 0, v = 0
+        memory n = 0
+        x' = v
+        v' = tanh(70 * (time - 8.7)) - tanh(70 * (time - 20))
+        when x <= -60 { n := n + 1 }
+        run { until 12 }
+    }";
+    let model = Loader::default().text("turn.salt", text).expect("a model without errors");
+    for tolerance in [1e-6, 1e-10] {
+        let run = certified(&model, tolerance);
+        assert_eq!(run.certificate.expect("asked for").unproved_steps, 0, "{tolerance}");
+        // v' is 2 from 8.7 on; v stands behind time and x.
+        assert!((run.values[2] - 6.6).abs() < 1e-5, "{tolerance}: {:?}", run.values);
     }
 }

@@ -286,7 +286,8 @@ impl Limits {
             degree = place.others.degree.within(self.order);
             most = (1..=degree).fold(most, |most, k| {
                 let here = from.arena[place.others.at(k)].abs() / self.decay[k];
-                if here <= most { most } else { here }
+                // What is no number stays so.
+                if here <= most || most.is_nan() { most } else { here }
             });
             let here = if starts { from.arena[place.value as usize] } else { 0.0 };
             value = Range { lo: value.lo.min(here), hi: value.hi.max(here) };

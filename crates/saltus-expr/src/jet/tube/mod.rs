@@ -231,6 +231,12 @@ impl Tube {
         }
     }
 
+    /// From now on states get so much weight that rounding is less than this in weights, where it can be.
+    /// That makes the tube wider where a state hardly moves but for rounding, and narrower for the others.
+    pub fn set_drift(&mut self, drift: Option<f64>) {
+        self.span.drift = drift;
+    }
+
     /// Bounds the distance of the flow from its polynomial on a step, for a tube of some width in units of
     /// how far each state moves. If it is below that width it is proved; else nothing is. Fails if a
     /// derivative is not certain to exist and to be smooth.

@@ -130,6 +130,10 @@ fn derivatives(function: Unary, x: Range, y: Range) -> [f64; 2] {
             [slope, most * slope * slope * slope]
         }
         Unary::Sinh | Unary::Cosh => [f::cosh(most); 2],
+        Unary::Tanh => {
+            let slope = 4.0 * f::exp(-2.0 * x.mignitude()) + TINY;
+            [slope.min(1.0), (2.0 * slope).min(1.0)]
+        }
         Unary::Acosh => {
             let slope = 1.0 / (x.lo * x.lo - 1.0).max(0.0).sqrt();
             [slope, most * slope * slope * slope]
@@ -141,6 +145,13 @@ fn derivatives(function: Unary, x: Range, y: Range) -> [f64; 2] {
         _ => [1.0, 1.0],
     };
     slope_and_bend.map(|d| 1.01 * d)
+}
+
+/// A bound of the slope of a function that is its own recurrence, with arguments `x` and values `y`. A power
+/// is an exponential function.
+pub(super) fn steepness(op: Op, x: Range, y: Range) -> f64 {
+    let function = if let Op::Unary(function, _) = op { function } else { Unary::Exp };
+    derivatives(function, x, y)[0]
 }
 
 fn binary(function: Binary, a: &Bound, b: &Bound, same: bool) -> Moved {

@@ -80,6 +80,9 @@ pub(super) struct Span {
     pub scale: f64,
     /// The least weight of a state.
     pub least_weight: f64,
+    /// States that hardly move but for rounding get so much weight that it is less than this in weights, if
+    /// that is told: else what is proved of all others is as wide as the rounding of these.
+    pub drift: Option<f64>,
 }
 
 /// The polynomials of a step.
@@ -206,8 +209,8 @@ impl Proof {
             self.makes += 1;
         }
         self.begin(step, profiles, width);
-        let mut drift = f64::INFINITY;
-        for _ in 0..REWEIGHINGS {
+        let (mut drift, mut wanted) = (f64::INFINITY, span.drift.filter(|&drift| drift < 0.5 * width));
+        for _ in 0..REWEIGHINGS + usize::from(wanted.is_some()) {
             self.bound_core(step, profiles)?;
             self.steepness = self.pull(step.flow).fold(0.0_f64, |most, (pull, weight)| {
                 let growth = pull / weight;
@@ -217,7 +220,8 @@ impl Proof {
             let has_new_weights = if grows <= greatest_growth(step.order()) {
                 self.settle(step, profiles);
                 let distance = self.distance(step);
-                if distance.drift < 0.5 * width || !self.outweigh_rounding(step, profiles) {
+                let greatest = wanted.take().unwrap_or(0.5 * width);
+                if distance.drift < greatest || !self.outweigh_rounding(step, profiles, greatest) {
                     self.is_made = true;
                     return Ok(distance);
                 }
@@ -357,10 +361,11 @@ impl Proof {
         any
     }
 
-    /// Gives more weight to the states that hardly move but for rounding; true if any got some.
-    fn outweigh_rounding(&mut self, step: &Step, profiles: &mut Profiles) -> bool {
+    /// Gives more weight to the states that hardly move but for rounding, so that this is well below some
+    /// number in weights; true if any got some.
+    fn outweigh_rounding(&mut self, step: &Step, profiles: &mut Profiles, drift: f64) -> bool {
         let h = step.span.h;
-        let share = 0.125 * self.width / exponential(h * self.steepness);
+        let share = 0.25 * drift / exponential(h * self.steepness);
         let needed = self.rate_roundings.iter().map(|rounding| h * rounding / share);
         let any = raise(&mut self.weights, needed);
         self.place_states(step, profiles);

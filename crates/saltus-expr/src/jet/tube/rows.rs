@@ -12,7 +12,7 @@
 
 use super::bound::{Bound, Radii};
 use super::obstacle::Obstacle;
-use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, sub};
+use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, steepness, sub};
 use super::polynomials::{Kept, Polynomials};
 use super::profile::{Coefficients, Extent};
 use super::tape::{Node, Tape};
@@ -23,6 +23,10 @@ use crate::jet::recurrence::Rule;
 use crate::program::{Op, Reg};
 use saltus_num::UNIT;
 use saltus_num::elementary::{exp, powi};
+
+/// A function that moves by no more than this on a step is flat. It is less than rounding in all that is
+/// asked for; where more is left of a function, a shorter step tells more.
+const FLAT: f64 = 1e-40;
 
 /// Bounds of the rows of a tape, one after another.
 pub(super) struct Pass<'a> {
@@ -379,6 +383,11 @@ impl Pass<'_> {
         radii.drift += start * (growth - 1.0 + 2.0 * a.size) + growth * source.drift;
         radii.tail += growth * source.tail;
         radii.start += start;
+        // Where neither the function nor its polynomial moves, they do not part, however far the argument goes.
+        let flat = steepness(op, a.range, range) * a.variation() + self.extent(row).size;
+        if flat <= FLAT {
+            (radii.drift, radii.tail) = (flat, 0.0);
+        }
         self.near(row, (range, radii))
     }
 
