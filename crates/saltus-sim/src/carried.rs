@@ -109,7 +109,8 @@ impl Carried {
 }
 
 impl Runner<'_> {
-    /// Takes the rounding on the segment from where the run stands to a place, if steps are proved.
+    /// Takes the time on the segment from where the run stands to a place, if steps are proved, and the
+    /// rounding in it.
     #[inline]
     pub fn carry_rounding(&mut self, s: f64) {
         if self.method.is_proof() && s > self.segment.cursor {
@@ -129,6 +130,7 @@ impl Runner<'_> {
             }
             return;
         };
+        self.proofs.certificate.proved_time += elapsed;
         let Roundings { rates, polynomials, length } = prover.state_roundings();
         let share = (elapsed / length).min(1.0);
         // Of one length, so that no index is tested.

@@ -128,9 +128,6 @@ impl Runner<'_> {
                 } else {
                     self.usual_length = UNUSUAL * length;
                 }
-                if matches!(proof, Some((_, Verdict::Proved { .. } | Verdict::Possible { .. }))) {
-                    self.proofs.certificate.proved_time += self.segment.end * self.segment.h;
-                }
                 if length > 0.0 && length < remaining {
                     self.set_scale(length);
                 }

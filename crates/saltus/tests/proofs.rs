@@ -189,3 +189,21 @@ fn a_steep_turn_is_not_passed_unproved() {
         assert!((run.values[2] - 6.6).abs() < 1e-5, "{tolerance}: {:?}", run.values);
     }
 }
+
+/// The time that is proved is that which has passed, however long steps would have been without events.
+#[test]
+fn proved_time_is_time_that_has_passed() {
+    let ball = "model Ball {
+        state x = 1, v = 0
+        x' = v
+        v' = -1
+        when x <= 0 { v := -0.9 * v }
+        every 0.3 { }
+        run { until 7.5 }
+    }";
+    let model = Loader::default().text("ball.salt", ball).expect("a model without errors");
+    let run = certified(&model, 1e-8);
+    let certificate = run.certificate.expect("a certificate");
+    assert_eq!((certificate.unproved_steps, certificate.doubtful), (0, 0));
+    assert!((certificate.proved_time - 7.5).abs() < 1e-12, "{}", certificate.proved_time);
+}
