@@ -61,10 +61,9 @@ impl Runner<'_> {
         is_shorter
     }
 
-    /// Compares a step with the equations behind a root that has left it in force, up to the next one.
+    /// Compares a step with the equations from behind a root that has left it in force, up to the next one.
     #[cold]
-    pub fn compare_further(&mut self) {
-        let here = self.segment.cursor;
+    pub fn compare_further(&mut self, here: f64) {
         let next = self.segment.roots.iter().map(|root| root.lo).find(|&lo| lo > here && self.advances(lo));
         let asked = next.unwrap_or(self.segment.end);
         let end = self.agrees_until(here, asked, Self::has_slopes_at);

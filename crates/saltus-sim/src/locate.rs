@@ -81,6 +81,9 @@ impl Runner<'_> {
                 return Located::Instant { t: t.max(self.stamp.t), s, is_rounded };
             }
             self.settle_signs(first, end);
+            if self.segment.compared <= high {
+                self.compare_further(high);
+            }
         }
         let end = self.segment.end;
         if self.has_tick(tick, tick_place) {

@@ -421,7 +421,7 @@ impl<'s> Runner<'s> {
                 }
             }
             if self.segment.cursor >= self.segment.compared {
-                self.compare_further();
+                self.compare_further(self.segment.cursor);
             }
             match self.locate() {
                 Located::Nothing => self.reach_segment_end()?,

@@ -78,6 +78,26 @@ fn flat_functions_that_come_and_go() {
     check(&flow("1 / cosh(50 * (time - 2))", 4.0), 1, std::f64::consts::PI / 50.0, 1e-7);
 }
 
+/// Where a guard becomes false on a step nothing happens; what comes behind it is looked at all the same.
+#[test]
+fn flat_functions_behind_roots_without_events() {
+    let text = "model Pulse {
+        state y = 0, v = 1, w = 0
+        memory n = 0
+        y' = 1 - tanh(30 * (time - 2))^2
+        v' = -w
+        w' = v
+        when v >= 0.5 { n := n + 1 }            // true from the start until pi / 3
+        run { until 4 }
+    }";
+    for tolerance in TOLERANCES {
+        let found = run(text, tolerance);
+        assert_eq!(found.events.len(), 1, "{tolerance}");
+        let y = found.values[1];
+        assert!((y - 1.0 / 15.0).abs() <= 20.0 * tolerance, "{tolerance}: {y}");
+    }
+}
+
 #[test]
 fn guards_with_gaps_and_flat_guards() {
     let from = |start: f64, guard: &str, until: f64| {
