@@ -7,11 +7,11 @@ use std::path::Path;
 /// Steps, expansions, point evaluations, root searches, instants and jumps.
 const GOLDEN: &[(&str, [u64; 6])] = &[
     ("bouncing_ball", [13, 13, 26, 25, 14, 12]),
-    ("helicopter", [149, 149, 166, 148, 12, 4]),
-    ("helicopter_approach", [170, 171, 200, 147, 12, 5]),
+    ("helicopter", [149, 149, 167, 148, 12, 4]),
+    ("helicopter_approach", [170, 171, 202, 147, 12, 5]),
     ("house", [159, 159, 525, 453, 183, 183]),
     ("hysteresis", [15, 15, 36, 14, 13, 11]),
-    ("inverse_jacobian", [85, 87, 18, 10, 7, 5]),
+    ("inverse_jacobian", [85, 87, 19, 10, 7, 5]),
     ("melting", [8, 9, 14, 4, 6, 4]),
     ("reaction", [12, 12, 56, 9, 7, 5]),
     ("rocket", [26, 26, 38, 5, 7, 5]),
