@@ -20,7 +20,7 @@ use super::tape::Tape;
 use crate::jet::RowPlace;
 use crate::jet::range::Range;
 use saltus_num::UNIT;
-use saltus_num::elementary::powi;
+use saltus_num::elementary::{pow, powi};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// How much greater than the coefficients of a step the limits are, and become where they have to grow.
@@ -186,7 +186,7 @@ impl Limits {
             last = from.arena[others.at(k)].abs() * power;
             greatest = greatest.max(last);
         }
-        (last / greatest).powf(1.0 / self.order as f64)
+        pow(last / greatest, 1.0 / self.order as f64)
     }
 
     /// Forgets everything.
