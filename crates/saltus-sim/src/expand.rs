@@ -64,6 +64,7 @@ impl Runner<'_> {
         if combination.go_native(self.order) {
             self.stats.native += 1;
             self.jets_fresh = false;
+            self.outlook.forget();
         }
         self.stats.compile_seconds += started.elapsed().as_secs_f64();
     }

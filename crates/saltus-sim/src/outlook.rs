@@ -51,6 +51,11 @@ impl Outlook {
         self.courses.slack()
     }
 
+    /// Forgets everything, as it must when other jets are to come.
+    pub fn forget(&mut self) {
+        self.combination = None;
+    }
+
     /// Begins a step: forgets what is no longer so.
     pub fn begin(
         &mut self,
@@ -60,7 +65,7 @@ impl Outlook {
     ) {
         let Combination { bank: Some(bank), jets, guards, .. } = combination else { return };
         if self.combination != Some(current) || self.until.len() != guards.len() {
-            self.courses.reset(bank, jets.order());
+            self.courses.reset(bank, jets.as_ref());
             self.until.clear();
             let until = |&p: &u32| if p == u32::MAX { f64::INFINITY } else { f64::MIN };
             self.until.extend(guards.iter().map(until));

@@ -21,6 +21,14 @@ const SHIFTS: f64 = 1e-13;
 /// One number of each of some neighbouring arguments.
 type Lanes = [f64; GROUP];
 
+/// Where the coefficients of a group are in the jets if they are neighbours there: from a position on, and so
+/// many groups further from order to order.
+#[derive(Clone, Copy, Debug)]
+struct Neighbours {
+    base: usize,
+    step: usize,
+}
+
 /// The courses of all arguments of a bank.
 #[derive(Clone, Debug, Default)]
 pub struct Courses {
@@ -30,21 +38,23 @@ pub struct Courses {
     /// polynomials.
     rows: Vec<Lanes>,
     fresh: Vec<Lanes>,
+    /// Where the new ones come from, nearly always four states that are neighbours.
+    neighbours: Vec<Option<Neighbours>>,
     /// What they may differ by, and what they differ by at most on the step.
     slack: Vec<Lanes>,
     distance: Vec<Lanes>,
     /// Bounds of the courses, and of the new polynomials.
     bounds: Vec<Bounds>,
     step_bounds: Vec<Bounds>,
-    /// Groups to be bounded.
+    /// Groups that are left, or to be bounded.
     groups: Vec<usize>,
     is_listed: Vec<bool>,
 }
 
 impl Courses {
-    /// Forgets everything, for a bank and polynomials up to an order.
-    pub fn reset(&mut self, bank: &Bank, order: usize) {
-        self.span = order + 1;
+    /// Forgets everything, for a bank and the jets of its arguments, of at least the second order, whose layout must stay as it is.
+    pub fn reset(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
+        self.span = jets.order() + 1;
         let groups = bank.slots().len().div_ceil(GROUP);
         for rows in [&mut self.rows, &mut self.fresh] {
             rows.clear();
@@ -60,6 +70,8 @@ impl Courses {
         }
         self.is_listed.clear();
         self.is_listed.resize(groups, false);
+        self.neighbours.clear();
+        self.neighbours.extend(bank.slots().chunks(GROUP).map(|slots| neighbours(slots, jets)));
         // Nothing is near to what is no number.
         self.rows.fill([f64::NAN; GROUP]);
     }
@@ -86,24 +98,23 @@ impl Courses {
         slack: impl Fn(f64) -> f64,
         mut left: impl FnMut(usize),
     ) {
-        self.take(bank, jets);
-        in_widest_vectors(Testing { courses: self, past, length });
-        let Courses { span, rows, fresh, slack: slacks, distance, .. } = self;
-        let groups = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact(*span));
-        for (group, ((distance, slacks), (rows, fresh))) in
-            distance.iter().zip(slacks).zip(groups).enumerate()
-        {
-            let keeps: [bool; GROUP] = std::array::from_fn(|lane| distance[lane] <= SHARE * slacks[lane]);
-            if keeps == [true; GROUP] {
-                continue;
-            }
-            for lane in (0..GROUP).filter(|&lane| !keeps[lane]) {
-                let argument = group * GROUP + lane;
+        self.gather(bank, jets);
+        let arena = jets.arena();
+        in_widest_vectors(Testing { courses: self, arena, past, length });
+        let Courses { span, rows, fresh, slack: slacks, distance, groups, .. } = self;
+        for group in groups.drain(..) {
+            let all = group * *span..(group + 1) * *span;
+            let (rows, fresh) = (&mut rows[all.clone()], &fresh[all]);
+            for lane in 0..GROUP {
+                if keeps(distance[group], slacks[group], lane) {
+                    continue;
+                }
                 rows.iter_mut().zip(fresh).for_each(|(course, fresh)| course[lane] = fresh[lane]);
+                let argument = group * GROUP + lane;
                 if argument < bank.slots().len() {
                     // Constants are taken for exact.
                     let is_constant = bank.constants.contains(&(argument as u32));
-                    slacks[lane] = if is_constant { 0.0 } else { slack(fresh[0][lane]) };
+                    slacks[group][lane] = if is_constant { 0.0 } else { slack(fresh[0][lane]) };
                     left(argument);
                 }
             }
@@ -143,25 +154,12 @@ impl Courses {
         bank.survey_some(functions.iter().copied(), &self.step_bounds, tell);
     }
 
-    /// Takes the polynomials of the arguments from the jets.
-    fn take(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
+    /// Takes the polynomials that are no neighbours in the jets.
+    fn gather(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
         let (arena, places) = (jets.arena(), &jets.layout().places);
         let groups = bank.slots().chunks(GROUP).zip(self.fresh.chunks_exact_mut(self.span));
-        for (slots, rows) in groups {
-            let place = |slot: u32| places[slot as usize];
-            let first = place(slots[0]);
-            let known = first.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));
-            // Nearly always four states that are neighbours.
-            let is_next = |(&slot, i)| place(slot) == Place { base: first.base + i, ..first };
-            if slots.len() == GROUP && slots.iter().zip(0..).all(is_next) {
-                let mut at = first.at(0);
-                for row in &mut rows[..known] {
-                    row.copy_from_slice(&arena[at..at + GROUP]);
-                    at += first.stride as usize;
-                }
-                continue;
-            }
-            for (lane, place) in slots.iter().map(|&slot| place(slot)).enumerate() {
+        for ((slots, rows), _) in groups.zip(&self.neighbours).filter(|(_, known)| known.is_none()) {
+            for (lane, place) in slots.iter().map(|&slot| places[slot as usize]).enumerate() {
                 let known = place.degree.bound().map_or(rows.len(), |d| rows.len().min(d + 1));
                 for (k, row) in rows[..known].iter_mut().enumerate() {
                     row[lane] = arena[place.at(k)];
@@ -171,9 +169,28 @@ impl Courses {
     }
 }
 
-/// Moves the origin of courses and bounds the distance of the new polynomials from them on a step.
+/// Where the polynomials of some slots are if they are neighbours of the full order.
+fn neighbours(slots: &[u32], jets: &(impl Jets + ?Sized)) -> Option<Neighbours> {
+    let place = |slot: u32| jets.layout().places[slot as usize];
+    let first = place(slots[0]);
+    let is_next = |(&slot, i)| place(slot) == Place { base: first.base + i, ..first };
+    let are_four = slots.len() == GROUP && slots.iter().zip(0..).all(is_next);
+    let stride = first.stride as usize;
+    let is_whole = first.degree.reaches(jets.order()) && stride.is_multiple_of(GROUP);
+    (are_four && is_whole).then_some(Neighbours { base: first.base as usize, step: stride / GROUP })
+}
+
+/// True if the argument in a lane keeps to its course.
+#[inline(always)]
+fn keeps(distance: Lanes, slack: Lanes, lane: usize) -> bool {
+    distance[lane] <= SHARE * slack[lane]
+}
+
+/// Moves the origin of courses and bounds the distance of the new polynomials from them on a step. Lists the
+/// groups of which some leave their courses.
 struct Testing<'a> {
     courses: &'a mut Courses,
+    arena: &'a [f64],
     past: f64,
     length: f64,
 }
@@ -183,17 +200,27 @@ impl VectorWork for Testing<'_> {
 
     #[inline(always)]
     fn work(self) {
-        let Courses { span, rows, fresh, distance, .. } = self.courses;
-        let groups = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact(*span));
-        for (distance, (course, fresh)) in distance.iter_mut().zip(groups) {
+        let Courses { span, rows, fresh, neighbours, slack, distance, groups, .. } = self.courses;
+        let polynomials = rows.chunks_exact_mut(*span).zip(fresh.chunks_exact_mut(*span));
+        let limits = slack.iter().zip(distance.iter_mut());
+        for (group, (((course, fresh), neighbours), (slack, distance))) in
+            polynomials.zip(neighbours.iter()).zip(limits).enumerate()
+        {
+            if let Some(Neighbours { base, step }) = *neighbours {
+                let orders = self.arena[base..].as_chunks().0.chunks(step);
+                fresh.iter_mut().zip(orders).for_each(|(to, from)| *to = from[0]);
+            }
             shift(course, self.past);
             let mut sum = [0.0; GROUP];
-            for (course, fresh) in course.iter().zip(fresh).rev() {
+            for (course, fresh) in course.iter().zip(&*fresh).rev() {
                 for lane in 0..GROUP {
                     sum[lane] = sum[lane] * self.length + (course[lane] - fresh[lane]).abs();
                 }
             }
             *distance = sum;
+            if (0..GROUP).fold(false, |any, lane| any | !keeps(sum, *slack, lane)) {
+                groups.push(group);
+            }
         }
     }
 }
@@ -245,21 +272,18 @@ impl VectorWork for Bounding<'_> {
         let Courses { span, rows, fresh, slack, bounds, step_bounds, groups, .. } = self.courses;
         let (rows, bounds) = if self.of_courses { (rows, bounds) } else { (fresh, step_bounds) };
         let bounds = bounds.as_chunks_mut::<GROUP>().0;
+        let [once, twice] = [self.length, self.length * self.length];
         for group in groups.drain(..) {
             let (bounds, slack) = (&mut bounds[group], &slack[group]);
             let row = &rows[group * *span..][..*span];
-            let mut numbers = [[0.0; GROUP]; 4];
-            let mut power = 1.0;
-            for (k, lanes) in row.iter().enumerate() {
-                let number = &mut numbers[k.min(3)];
-                for lane in 0..GROUP {
-                    let term = lanes[lane] * power;
-                    number[lane] += if k < 3 { term } else { term.abs() };
-                }
-                power *= self.length;
+            let Some((&[value, slope, bend], others)) = row.split_first_chunk() else { return };
+            let mut rest = [0.0; GROUP];
+            for others in others.iter().rev() {
+                rest = std::array::from_fn(|lane| (rest[lane] + others[lane].abs()) * self.length);
             }
             for (lane, bounds) in bounds.iter_mut().enumerate() {
-                let [value, slope, bend, rest] = numbers.map(|number| number[lane]);
+                let (value, slope, bend, rest) =
+                    (value[lane], slope[lane] * once, bend[lane] * twice, rest[lane] * twice);
                 let size = value.abs() + slope.abs() + bend.abs() + rest;
                 *bounds = [value, slope, bend, rest, self.share * slack[lane] + self.rounding * size];
             }

@@ -170,7 +170,7 @@ fn courses_are_left_where_the_flow_changes_and_nowhere_else() {
     assert_eq!(bank.slots(), [1, 2]);
     assert_eq!((bank.readers(0), bank.readers(1)), (&[0][..], &[0, 1][..]));
     let mut courses = Courses::default();
-    courses.reset(&bank, 12);
+    courses.reset(&bank, &jets);
     let mut left_at = |t: f64, past: f64, v: f64, courses: &mut Courses| {
         jets.run(&[t, t.sin(), 0.5 * t, t.cos(), v, 0.0, 0.0, 0.0, 0.0, 0.0], 0.5);
         let mut left = Vec::new();
