@@ -68,16 +68,20 @@ impl<'a> Registers<'a> {
     /// Adds the rounding of an operation to its bounds.
     #[inline(always)]
     pub fn add_rounding(&self, op: Op, new: &mut [Group]) {
-        for (g, group) in new.iter_mut().enumerate() {
-            for lane in 0..GROUP {
-                let size = |r: Reg| size_of(&self.of(r)[g], lane);
-                let terms = match op {
-                    Op::Binary(Binary::Mul, a, b) => size(a) * size(b),
-                    Op::Powi(a, power) => f64::from(power.unsigned_abs()) * powi(size(a), power),
-                    _ => 0.0,
-                };
-                group[4][lane] += OPERATION * (terms + size_of(group, lane)) + f64::MIN_POSITIVE;
+        match op {
+            Op::Binary(Binary::Mul, a, b) => {
+                add_to_errors(new, self.of(a).iter().zip(self.of(b)), |(a, b)| {
+                    product_of(sizes(a), sizes(b))
+                });
             }
+            Op::Powi(a, 2) => {
+                add_to_errors(new, self.of(a).iter(), |a| sizes(a).map(|size| 2.0 * (size * size)));
+            }
+            Op::Powi(a, power) => {
+                let terms = |size| f64::from(power.unsigned_abs()) * powi(size, power);
+                add_to_errors(new, self.of(a).iter(), |a| sizes(a).map(terms));
+            }
+            _ => add_to_errors(new, std::iter::repeat(()), |()| [0.0; GROUP]),
         }
     }
 
@@ -114,10 +118,26 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// A bound of the magnitude of the parabola in a lane.
+/// Bounds of the magnitudes of the parabolas in some lanes.
 #[inline(always)]
-fn size_of(group: &Group, lane: usize) -> f64 {
-    group[0][lane].abs() + group[1][lane].abs() + group[2][lane].abs()
+fn sizes(group: &Group) -> [f64; GROUP] {
+    std::array::from_fn(|lane| group[0][lane].abs() + group[1][lane].abs() + group[2][lane].abs())
+}
+
+#[inline(always)]
+fn product_of(a: [f64; GROUP], b: [f64; GROUP]) -> [f64; GROUP] {
+    std::array::from_fn(|lane| a[lane] * b[lane])
+}
+
+/// Adds the rounding of an operation whose terms are so great in each of some groups.
+#[inline(always)]
+fn add_to_errors<T>(new: &mut [Group], operands: impl Iterator<Item = T>, terms: impl Fn(T) -> [f64; GROUP]) {
+    for (group, operands) in new.iter_mut().zip(operands) {
+        let (terms, sizes) = (terms(operands), sizes(group));
+        for lane in 0..GROUP {
+            group[4][lane] += OPERATION * (terms[lane] + sizes[lane]) + f64::MIN_POSITIVE;
+        }
+    }
 }
 
 /// Covers the rounding of the coefficients of a parabola, relative to the terms they are sums of.
