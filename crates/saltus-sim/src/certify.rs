@@ -13,6 +13,7 @@ use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
+use crate::sift::sift;
 use saltus_expr::jet::{Length, Obstacle, ObstacleKind};
 use saltus_num::MARGIN;
 use saltus_num::roots::Sign;
@@ -34,6 +35,7 @@ const DOUBTS: usize = 100;
 #[derive(Default)]
 pub(crate) struct Proofs {
     pub certificate: Certificate,
+    /// The signs that the pending atoms must keep.
     watches: Vec<Watch>,
     pub carried: Carried,
     /// Length of the last step if it was not proved. Where rounding hides the sign of a guard, such
@@ -45,8 +47,12 @@ pub(crate) struct Proofs {
     is_plain: bool,
     /// How much of the value of each atom is left on the step at least, by the sizes of its coefficients.
     rooms: Vec<f64>,
-    /// Atoms at which more than their sizes have to be looked.
+    /// Atoms at which more than their sizes have to be looked; apart from them it is known of those of a
+    /// crowd until when they keep their signs.
     pending: Vec<usize>,
+    is_crowd_known: bool,
+    /// Atoms of the crowd that may change on the step.
+    near: Vec<u32>,
     /// The last step was cut because a function may leave its domain.
     is_cut: bool,
 }
@@ -122,10 +128,9 @@ impl Runner<'_> {
         if std::mem::take(&mut self.proofs.is_cut) && self.leaves_domain(length) {
             return (length, Verdict::Uncertain { h: length, obstacle: self.obstacle() });
         }
-        let mut watches = std::mem::take(&mut self.proofs.watches);
-        self.watch_atoms(&mut watches, length);
+        self.watch_atoms(length);
         let resolution = self.resolution(length);
-        let Combination { prover, jets, plan, atom_slots, crowd, .. } =
+        let Combination { prover, jets, plan, atom_slots, crowd, banked, .. } =
             self.combinations.get_mut(self.current);
         let jets = jets.as_ref();
         let prover = prover.get_or_insert_with(|| Box::new(Certifier::new(plan, jets, atom_slots, crowd)));
@@ -142,9 +147,17 @@ impl Runner<'_> {
             absolute,
             local,
             slack,
+            near: &self.proofs.near,
         };
-        let verdict = prover.certify(request, &watches);
-        self.proofs.watches = watches;
+        let (signs, earliest, scale, proofs) = (&self.signs, &self.earliest, self.scale, &self.proofs);
+        let watch = |p: usize| {
+            if proofs.is_crowd_known && banked[p] != u32::MAX && earliest[p] > 0.0 {
+                Watch { sign: Sign::from(signs[p].now), from_zero: false, until: earliest[p] * scale }
+            } else {
+                proofs.watches[p]
+            }
+        };
+        let verdict = prover.certify(request, &watch);
         // Time must advance by something that a number can tell.
         let tick = 4.0 * f64::EPSILON * self.stamp.t.abs().max(length);
         let least = (2.0 * self.proofs.unproved).max(tick).min(length);
@@ -206,11 +219,14 @@ impl Runner<'_> {
         asked.max(TIME_RESOLUTION * f64::EPSILON * (self.stamp.t + length))
     }
 
-    /// The signs that the atoms must keep on the step.
-    fn watch_atoms(&mut self, watches: &mut Vec<Watch>, length: f64) {
-        let mut pending = std::mem::take(&mut self.proofs.pending);
-        self.watch_crowd(watches, &mut pending);
+    /// The signs that the atoms must keep on the step, apart from those of a crowd of which it is known until
+    /// when they do.
+    fn watch_atoms(&mut self, length: f64) {
+        self.list_pending();
         let may_be_idle = self.combination().has_idle_kinks;
+        let (mut watches, pending) =
+            (std::mem::take(&mut self.proofs.watches), std::mem::take(&mut self.proofs.pending));
+        watches.resize(self.signs.len(), Watch::NONE);
         for &p in &pending {
             watches[p] = match self.steady_watch(p) {
                 _ if may_be_idle && self.does_not_matter(p, length) => Watch::NONE,
@@ -218,28 +234,27 @@ impl Runner<'_> {
                 None => self.watch_from_zero(p, length),
             };
         }
-        self.proofs.pending = pending;
+        (self.proofs.watches, self.proofs.pending) = (watches, pending);
     }
 
-    /// Watches for the guards of a crowd of which it is known until when they keep their signs; the others
-    /// are left pending.
-    fn watch_crowd(&self, watches: &mut Vec<Watch>, pending: &mut Vec<usize>) {
-        watches.clear();
+    /// Finds the atoms of which more has to be known than what was found of a crowd, and those of it that may
+    /// change on the step.
+    fn list_pending(&mut self) {
+        let combination = self.combinations.get(self.current);
+        let Proofs { near, pending, is_crowd_known, .. } = &mut self.proofs;
+        near.clear();
         pending.clear();
-        let combination = self.combination();
-        if self.earliest.len() < self.signs.len() || combination.has_idle_kinks {
-            watches.resize(self.signs.len(), Watch::NONE);
+        *is_crowd_known = self.earliest.len() == self.signs.len() && !combination.has_idle_kinks;
+        if !*is_crowd_known {
+            near.extend(0..self.signs.len() as u32);
             pending.extend(0..self.signs.len());
             return;
         }
-        for (p, (signs, &earliest)) in self.signs.iter().zip(&self.earliest).enumerate() {
-            let until = earliest * self.scale;
-            watches.push(Watch { sign: Sign::from(signs.now), from_zero: false, until });
-            if until <= 0.0 {
-                pending.push(p);
-            }
-        }
-        pending.extend(combination.eager.iter().map(|&p| p as usize).filter(|&p| watches[p].until > 0.0));
+        sift(&self.earliest, |&place| place < f64::INFINITY, |p| near.push(p as u32));
+        let is_banked = |p: usize| combination.banked[p] != u32::MAX;
+        let earliest = &self.earliest;
+        pending.extend(near.iter().map(|&p| p as usize).filter(|&p| earliest[p] <= 0.0 && is_banked(p)));
+        pending.extend(combination.eager.iter().map(|&p| p as usize));
     }
 
     /// True if an atom is but the kink of what is shown, or the cut of functions that have none on the
@@ -290,8 +305,12 @@ impl Runner<'_> {
 
     /// A watch for an atom that may be zero; none for one that rests there, of which nothing is proved.
     fn watch_from_zero(&mut self, p: usize, length: f64) -> Watch {
+        let Signs { now, after } = self.signs[p];
+        // An instant has told where it goes.
+        if now == 0 && after.abs() == 1 {
+            return Watch { sign: Sign::from(after), from_zero: true, until: 0.0 };
+        }
         self.load_row(p, 1.0);
-        let now = self.signs[p].now;
         let is_steady = now != 0 && now == sign_of(self.row[0]);
         let Some(motion) = self.first_motion(p, self.row_length(p), 1.0) else {
             self.doubt_resting(p, length);

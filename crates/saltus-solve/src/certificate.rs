@@ -59,7 +59,7 @@ const NEAR: f64 = 0.2;
 
 /// Behind the first change of a crowd guards are not looked at: so many times farther, but not below a
 /// share of the step.
-const BEHIND: f64 = 1.25;
+const BEHIND: f64 = 1.0625;
 const SHORTEST_SHARE: f64 = 1.0 / 32.0;
 
 /// The proved local error, in tolerances.
@@ -85,6 +85,9 @@ pub struct Watch {
     pub until: f64,
 }
 
+/// Tells what must be kept by the guard at a position.
+pub type Watches<'a> = &'a dyn Fn(usize) -> Watch;
+
 /// A step to be proved.
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
@@ -107,6 +110,9 @@ pub struct Request<'a> {
     /// The slack of the slots that the crowd reads, in ascending order; empty if nothing is known of
     /// guards beforehand.
     pub slack: &'a [f64],
+    /// The guards of the crowd that may change on the step if these slots are as near to their polynomials
+    /// as [`Watch::until`] asks.
+    pub near: &'a [u32],
 }
 
 /// What was proved of a step; all times are measured from its start.
@@ -206,9 +212,9 @@ impl Bracket {
 /// let mut prove = |h: f64| {
 ///     let request = Request {
 ///         env: &env, jets: &jets, scale: 0.5, h, unit: h, resolution: 1e-9, absolute: 0.0, local: None,
-///         slack: &[],
+///         slack: &[], near: &[],
 ///     };
-///     certifier.certify(request, &[Watch { sign: Sign::Positive, from_zero: false, until: 0.0 }])
+///     certifier.certify(request, &|_| Watch { sign: Sign::Positive, from_zero: false, until: 0.0 })
 /// };
 /// assert_eq!(prove(0.25), Verdict::Proved { h: 0.25 });
 /// assert_eq!(prove(0.5), Verdict::Proved { h: 0.5 });
@@ -334,9 +340,9 @@ impl Certifier {
         self.tube.state_roundings()
     }
 
-    /// Proves as much of a step as can be. `guards` are the signs of the slots given at the
-    /// beginning, in their order.
-    pub fn certify(&mut self, request: Request, guards: &[Watch]) -> Verdict {
+    /// Proves as much of a step as can be. `guards` tells the signs of the slots given at the
+    /// beginning, by their positions.
+    pub fn certify(&mut self, request: Request, guards: Watches) -> Verdict {
         let mut h = request.h.min(self.longest());
         let before = if self.memory < f64::INFINITY { self.resolution } else { 0.0 };
         self.resolution = request.resolution.max(before);
@@ -396,7 +402,7 @@ impl Certifier {
         self.closing *= LONGER;
     }
 
-    fn prove(&mut self, request: &Request, h: f64, guards: &[Watch]) -> Outcome {
+    fn prove(&mut self, request: &Request, h: f64, guards: Watches) -> Outcome {
         let length = Length { h, unit: request.unit.max(h), scale: request.scale };
         let bounded = self.tube.bound_distance(request.jets, length, self.width);
         let mut looked = self.look(request, h, guards, bounded);
@@ -422,7 +428,7 @@ impl Certifier {
         &mut self,
         request: &Request,
         h: f64,
-        guards: &[Watch],
+        guards: Watches,
         bounded: Result<Distance, Obstacle>,
     ) -> Looked {
         let bounded = match bounded {
@@ -547,13 +553,13 @@ impl Certifier {
         self.memory = if h < request.h { 2.0 * h } else { f64::INFINITY };
     }
 
-    fn find_brackets(&mut self, request: &Request, guards: &[Watch], h: f64) -> Result<(), Obstacle> {
+    fn find_brackets(&mut self, request: &Request, guards: Watches, h: f64) -> Result<(), Obstacle> {
         self.brackets.clear();
         self.reach = h;
         let Request { jets, scale, .. } = *request;
         for i in 0..self.slots.len() {
             let (guard, slot) = self.slots[i];
-            let watch = guards[guard];
+            let watch = guards(guard);
             if watch.sign == Sign::Zero {
                 continue;
             }
@@ -575,28 +581,35 @@ impl Certifier {
         &mut self,
         bank: &mut Bank,
         request: &Request,
-        guards: &[Watch],
+        guards: Watches,
         h: f64,
     ) -> Result<(), Obstacle> {
         let Request { jets, scale, resolution, .. } = *request;
         let mut open = std::mem::take(&mut self.open);
         let is_ordered = self.find_open(bank, request, guards, &mut open);
+        let may_change = |guard: usize, reach: f64| !is_ordered || guards(guard).until <= reach;
         // Mostly the earliest is the one that changes first.
-        let (earliest, later) = open.split_at(usize::from(is_ordered).min(open.len()));
-        for group in earliest.chunks(1).chain(later.chunks(Bank::TOGETHER)) {
-            if is_ordered && guards[group[0]].until > self.reach {
+        let (mut later, mut together) = (&open[..], if is_ordered { 1 } else { Bank::TOGETHER });
+        loop {
+            let reach = self.reach;
+            let group = later.iter().take(together).take_while(|&&guard| may_change(guard, reach)).count();
+            let (group, rest) = later.split_at(group);
+            if group.is_empty() {
                 break;
             }
+            (later, together) = (rest, Bank::TOGETHER);
             bank.choose_none();
             group.iter().filter_map(|&guard| self.functions[guard]).for_each(|f| bank.choose(f));
             bank.compose(jets, jets.order());
             for &guard in group {
-                let Some(function) = self.functions[guard] else { continue };
+                let Some(function) = self.functions[guard].filter(|_| may_change(guard, self.reach)) else {
+                    continue;
+                };
                 let bound = self.tube.in_bank(bank, function)?;
                 let first = self.brackets.len();
-                if !keeps(guards[guard], bound.range) {
+                if !keeps(guards(guard), bound.range) {
                     bank.row(function, &mut self.row);
-                    self.bracket(guard, guards[guard], bound, [self.reach, h, scale]);
+                    self.bracket(guard, guards(guard), bound, [self.reach, h, scale]);
                 }
                 let narrow = self.brackets[first..].iter().filter(|b| b.is_narrow(resolution));
                 let changes = narrow.filter_map(Bracket::changed);
@@ -617,30 +630,29 @@ impl Certifier {
         &mut self,
         bank: &mut Bank,
         request: &Request,
-        guards: &[Watch],
+        guards: Watches,
         open: &mut Vec<usize>,
     ) -> bool {
         open.clear();
         let mut slots = bank.slots().iter().zip(request.slack);
         let is_near = |(&slot, &slack): (&u32, &f64)| self.tube.slot_distance(slot) <= NEAR * slack;
         if !request.slack.is_empty() && slots.all(is_near) {
-            for (guard, (watch, function)) in guards.iter().zip(&self.functions).enumerate() {
-                let may_change = watch.until < self.reach && watch.sign != Sign::Zero;
-                if may_change && function.is_some() {
-                    open.push(guard);
-                }
-            }
-            open.sort_by(|&a, &b| guards[a].until.total_cmp(&guards[b].until));
+            let near = request.near.iter().map(|&guard| guard as usize);
+            open.extend(near.filter(|&guard| {
+                let Watch { sign, until, .. } = guards(guard);
+                until < self.reach && sign != Sign::Zero && self.functions[guard].is_some()
+            }));
+            open.sort_by(|&a, &b| guards(a).until.total_cmp(&guards(b).until));
             return true;
         }
         bank.enclose(|slot| {
             let range = self.tube.slot_range(slot);
             [range.lo(), range.hi()]
         });
-        open.extend((0..guards.len()).filter(|&guard| {
+        open.extend((0..self.functions.len()).filter(|&guard| {
             self.functions[guard].is_some_and(|function| {
                 let [lo, hi] = bank.range(function);
-                !keeps(guards[guard], Interval::new(lo, hi))
+                !keeps(guards(guard), Interval::new(lo, hi))
             })
         }));
         false

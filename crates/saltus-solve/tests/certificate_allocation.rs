@@ -39,9 +39,10 @@ fn proving_a_step_allocates_nothing() {
                 absolute: 0.0,
                 local: None,
                 slack: &[],
+                near: &[],
             };
             certifier.reset();
-            match certifier.certify(request, &watches) {
+            match certifier.certify(request, &|guard| watches[guard]) {
                 Verdict::Proved { .. } if certifier.brackets().is_empty() => proved += 1,
                 Verdict::Proved { .. } => met += 1,
                 other => panic!("{other:?}"),

@@ -159,10 +159,11 @@ impl Model {
                 absolute: tolerance.absolute,
                 local: setting.validated.then_some(tolerance),
                 slack: &[],
+                near: &[],
             };
             run.steps += 1;
             let x = env[1..=self.start.len()].to_vec();
-            let verdict = certifier.certify(request, &watches);
+            let verdict = certifier.certify(request, &|guard| watches[guard]);
             run.obstacle = certifier.obstacle().or(run.obstacle);
             let mut proof = Proof {
                 t,

@@ -92,9 +92,10 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
             absolute: 0.0,
             local: None,
             slack: &[],
+            near: &[],
         };
         let verdict =
-            certifier.certify(request, &[Watch { sign: Sign::Negative, from_zero: false, until: 0.0 }]);
+            certifier.certify(request, &|_| Watch { sign: Sign::Negative, from_zero: false, until: 0.0 });
         let mut expect = |t: f64, sign: Sign| wrong += usize::from(guard(x0, v0, level, t) != sign);
         match verdict {
             Verdict::Proved { .. } if !certifier.brackets().is_empty() => {
