@@ -202,11 +202,12 @@ impl Family {
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
-            for (i, (&member, &place)) in
-                self.wanted[..self.asked].iter().zip(places.as_flattened()).enumerate()
-            {
-                let bounds = bounds::at(&bounds[i / GROUP], i % GROUP);
-                tell(functions[member as usize], Found { bounds, place });
+            let members = self.wanted[..self.asked].chunks(GROUP);
+            for ((members, bounds), places) in members.zip(bounds).zip(places) {
+                for (&member, lane) in members.iter().zip(0..GROUP) {
+                    let found = Found { bounds: bounds::at(bounds, lane), place: places[lane] };
+                    tell(functions[member as usize], found);
+                }
             }
         }
         self.wanted.clear();
