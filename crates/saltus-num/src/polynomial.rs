@@ -58,10 +58,10 @@ pub fn shift(c: &mut [f64], a: f64) {
 /// last addition.
 #[inline]
 pub fn magnitude(c: &[f64]) -> f64 {
-    let (fours, rest) = c.as_chunks::<4>();
-    let mut sums = [0.0; 4];
-    for four in fours {
+    let (mut rest, mut sums) = (c, [0.0; 4]);
+    while let Some((four, others)) = rest.split_first_chunk::<4>() {
         sums.iter_mut().zip(four).for_each(|(sum, x)| *sum += x.abs());
+        rest = others;
     }
     let [a, b, c, d] = sums;
     let sum = (a + c) + (b + d);

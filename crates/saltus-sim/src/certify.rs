@@ -110,7 +110,7 @@ impl Runner<'_> {
         let rooms = &mut self.proofs.rooms;
         rooms.clear();
         for (signs, row) in self.signs.iter().zip(atom_rows) {
-            let [value, slope, rest] = row.spread(jets.arena());
+            let [value, slope, rest] = row.memory.spread(jets.arena());
             let change = slope.abs() * powers[0] + rest * powers[1];
             rooms.push(f64::from(signs.now) * value * (1.0 - MARGIN) - change);
         }
@@ -294,7 +294,7 @@ impl Runner<'_> {
         let (now, combination) = (self.signs[p].now, self.combinations.get(self.current));
         let until = match combination.banked[p] {
             u32::MAX => {
-                let [value, slope, rest] = combination.atom_rows[p].spread(combination.jets.arena());
+                let [value, slope, rest] = combination.atom_rows[p].memory.spread(combination.jets.arena());
                 let has_sign = now != 0 && now == sign_of(value);
                 (has_sign && value.abs() > slope.abs() + rest).then_some(0.0)?
             }

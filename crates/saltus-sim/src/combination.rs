@@ -44,6 +44,16 @@ pub(crate) struct ActiveAutomaton {
     pub inner: Range<usize>,
 }
 
+/// The polynomial of an active atom.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AtomRow {
+    /// Where its coefficients are in the memory of the jets.
+    pub memory: RowInMemory,
+    /// True if it is that of a product whose series does not end, and may need more terms than those of the
+    /// states.
+    pub is_endless: bool,
+}
+
 /// The code of the moment.
 pub(crate) struct Combination {
     /// Indices of active blocks, in the order of the walk.
@@ -83,8 +93,7 @@ pub(crate) struct Combination {
     pub atoms: Vec<AtomId>,
     /// The slot of each active atom.
     pub atom_slots: Vec<u32>,
-    /// Where their coefficients are in the memory of the jets.
-    pub atom_rows: Vec<RowInMemory>,
+    pub atom_rows: Vec<AtomRow>,
     /// Position of each atom of the code in `atoms`, or `u32::MAX`.
     pub position: Vec<u32>,
     pub watches: Vec<Watch>,
@@ -99,9 +108,6 @@ pub(crate) struct Combination {
     pub has_edges: bool,
     /// The same, or some function has a kink.
     pub has_edges_or_kinks: bool,
-    /// Which active atoms are products whose series do not end, and may need more terms than those of the
-    /// states.
-    pub endless_products: Vec<bool>,
     /// Functions that may be so flat that their series tell nothing of what comes, with the slots of their
     /// arguments.
     pub flat: Vec<(u32, Unary)>,
@@ -286,7 +292,6 @@ fn assemble(
             .iter()
             .map(|&b| &code.blocks[b as usize])
             .any(|block| !block.domains.is_empty() || block.edges.iter().any(|e| e.has_values_beyond)),
-        endless_products: Vec::new(),
         flat: whole
             .blocks
             .iter()
@@ -527,7 +532,10 @@ impl Combination {
 
     /// Finds the coefficients of the active atoms in the memory of the jets in force.
     fn find_atom_rows(&mut self) {
-        self.atom_rows = self.atom_slots.iter().map(|&slot| self.jets.row_in_memory(slot)).collect();
+        self.atom_rows.resize_with(self.atom_slots.len(), AtomRow::default);
+        for (row, &slot) in self.atom_rows.iter_mut().zip(&self.atom_slots) {
+            row.memory = self.jets.row_in_memory(slot);
+        }
     }
 
     fn bound_degrees(&mut self, code: &Code, order: usize) {
@@ -572,7 +580,8 @@ impl Combination {
                 && self.atom_degree(p).bound().is_none_or(|d| d > order)
                 && (self.watchers[p].is_empty() || !self.watchers[p].iter().all(is_pole))
         };
-        self.endless_products = (0..self.atoms.len()).map(is_endless).collect();
+        let are_endless: Vec<bool> = (0..self.atoms.len()).map(is_endless).collect();
+        self.atom_rows.iter_mut().zip(are_endless).for_each(|(row, is_endless)| row.is_endless = is_endless);
     }
 
     /// The function of the bank that an active atom is, if it is one of a crowd.

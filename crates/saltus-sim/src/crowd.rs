@@ -5,6 +5,7 @@
 //! and the step is not much longer than it takes until the next event, as far as the last steps
 //! tell.
 
+use crate::combination::AtomRow;
 use crate::explain;
 use crate::guards::{BEYOND, sign_of};
 use crate::outlook::Span;
@@ -68,8 +69,9 @@ impl Runner<'_> {
         }
         for &p in &combination.eager {
             let mut weights = combination.jets.weights(combination.atom_slots[p as usize]);
-            if combination.endless_products[p as usize] {
-                weights[3] += BEYOND * combination.atom_rows[p as usize].last_two(combination.jets.arena());
+            let AtomRow { memory, is_endless } = &combination.atom_rows[p as usize];
+            if *is_endless {
+                weights[3] += BEYOND * memory.last_two(combination.jets.arena());
             }
             earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }

@@ -1,7 +1,7 @@
 //! Guards on the polynomial in force: their own polynomials, and the places where these are zero.
 
 use crate::clearing::{Course, Step};
-use crate::combination::Combination;
+use crate::combination::{AtomRow, Combination};
 use crate::compile::{EdgeKind, Signs, SwitchKind};
 use crate::method::EventMethod;
 use crate::resting::{Motion, instant_at};
@@ -278,7 +278,7 @@ impl Runner<'_> {
     /// How far the polynomial of an atom in `row` is as accurate as is asked for: that of a product of
     /// states needs more terms than theirs.
     fn trusted_until(&self, p: usize) -> f64 {
-        if self.given.length > 0 || !self.combination().endless_products[p] {
+        if self.given.length > 0 || !self.combination().atom_rows[p].is_endless {
             return f64::INFINITY;
         }
         let mut bound = self.bound;
@@ -466,7 +466,7 @@ impl Runner<'_> {
             }
             self.buffers.roots = found;
         }
-        if self.combination().endless_products[p] {
+        if self.combination().atom_rows[p].is_endless {
             self.load_row(p, ratio);
         }
         self.trusted_until(p)
@@ -511,22 +511,24 @@ impl Combination {
     /// on a step with these powers; the coefficients are in the memory of the jets.
     #[inline(always)]
     fn reach(&self, arena: &[f64], p: usize, signs: Signs, powers: [f64; 2]) -> Reach {
-        let [value, slope, mut rest] = self.atom_rows[p].spread(arena);
-        if self.endless_products[p] {
-            rest += BEYOND * self.atom_rows[p].last_two(arena);
+        let AtomRow { memory, is_endless } = &self.atom_rows[p];
+        let [value, slope, mut rest] = memory.spread(arena);
+        if *is_endless {
+            rest += BEYOND * memory.last_two(arena);
         }
         let sign = f64::from(signs.now);
         // Not positive if the value contradicts the sign.
-        let (size, change, bend) = (sign * value, slope * powers[0], rest * powers[1]);
-        let loss = (-sign * change).max(0.0) + bend;
-        if loss < size * FAR {
-            Reach::Far
-        } else if loss < size * (1.0 - MARGIN) {
-            Reach::Steady
-        } else {
-            Reach::Unknown
-        }
+        let (size, change, bend) = (sign * value, sign * (slope * powers[0]), rest * powers[1]);
+        let loss = bend - change.min(0.0);
+        if loss < size * FAR { Reach::Far } else { near_reach(loss, size) }
     }
+}
+
+/// The reach of an atom that loses much of its value, or all of it.
+#[cold]
+#[inline(never)]
+fn near_reach(loss: f64, size: f64) -> Reach {
+    if loss < size * (1.0 - MARGIN) { Reach::Steady } else { Reach::Unknown }
 }
 
 /// The greatest powers of a place on a step of some units: of order 1, and of any order above. Up to

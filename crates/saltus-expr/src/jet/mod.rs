@@ -231,19 +231,24 @@ impl RowInMemory {
     /// The first coefficients, and the sum of the magnitudes of the others.
     #[inline(always)]
     fn first_and_rest<const N: usize>(&self, arena: &[f64]) -> ([f64; N], f64) {
-        let (row, stride) = (&arena[self.range.clone()], self.stride);
-        if stride == 1
+        let row = &arena[self.range.clone()];
+        if self.stride == 1
             && let Some((&first, others)) = row.split_first_chunk()
         {
             return (first, magnitude(others));
         }
-        let first = std::array::from_fn(|k| row.get(k * stride).copied().unwrap_or(0.0));
-        let others = row.get(N * stride..).unwrap_or_default();
-        let rest = match stride {
-            2 => even_magnitude(others),
-            _ => others.iter().step_by(stride).map(|c| c.abs()).sum(),
-        };
-        (first, rest)
+        let first = std::array::from_fn(|k| row.get(k * self.stride).copied().unwrap_or(0.0));
+        (first, magnitude_apart(row, N, self.stride))
+    }
+}
+
+/// The sum of the magnitudes of the coefficients of a row with gaps from an order on.
+#[inline(never)]
+fn magnitude_apart(row: &[f64], order: usize, stride: usize) -> f64 {
+    let others = row.get(order * stride..).unwrap_or_default();
+    match stride {
+        2 => even_magnitude(others),
+        _ => others.iter().step_by(stride).map(|c| c.abs()).sum(),
     }
 }
 
