@@ -55,17 +55,32 @@ pub fn enclose(program: &Program, inputs: impl Iterator<Item = Range>, registers
     }
 }
 
+#[inline(always)]
 fn down(x: f64) -> f64 {
     x - (x.abs() * f64::EPSILON + TINY)
 }
 
+#[inline(always)]
 fn up(x: f64) -> f64 {
     x + (x.abs() * f64::EPSILON + TINY)
+}
+
+/// The lesser of two numbers, without a thought of what is none.
+#[inline(always)]
+pub(super) fn lesser(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// The greater of two numbers, without a thought of what is none.
+#[inline(always)]
+pub(super) fn greater(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
 }
 
 impl Range {
     pub(super) const TRUTH: Range = Range { lo: 0.0, hi: 1.0 };
 
+    #[inline(always)]
     pub(super) fn point(x: f64) -> Range {
         Range { lo: x, hi: x }
     }
@@ -78,18 +93,22 @@ impl Range {
         Interval::new(self.lo, self.hi)
     }
 
+    #[inline(always)]
     pub(super) fn is_point(self) -> bool {
         self.lo == self.hi
     }
 
+    #[inline(always)]
     pub(super) fn contains(self, x: f64) -> bool {
         self.lo <= x && x <= self.hi
     }
 
+    #[inline(always)]
     pub(super) fn magnitude(self) -> f64 {
         self.lo.abs().max(self.hi.abs())
     }
 
+    #[inline(always)]
     pub(super) fn mignitude(self) -> f64 {
         if self.contains(0.0) { 0.0 } else { self.lo.abs().min(self.hi.abs()) }
     }
@@ -102,18 +121,22 @@ impl Range {
         Range { lo, hi }
     }
 
+    #[inline(always)]
     fn outward(self) -> Range {
         Range { lo: down(self.lo), hi: up(self.hi) }
     }
 
+    #[inline(always)]
     pub(super) fn neg(self) -> Range {
         Range { lo: -self.hi, hi: -self.lo }
     }
 
+    #[inline(always)]
     pub(super) fn add(self, other: Range) -> Range {
         Range { lo: self.lo + other.lo, hi: self.hi + other.hi }.outward()
     }
 
+    #[inline(always)]
     pub(super) fn sub(self, other: Range) -> Range {
         self.add(other.neg())
     }
@@ -125,6 +148,16 @@ impl Range {
         Range { lo, hi }.outward()
     }
 
+    /// The same for ends that are finite, where an end is one comparison less.
+    #[inline(always)]
+    pub(super) fn times(self, other: Range) -> Range {
+        let ends = [self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi];
+        let lo = lesser(lesser(ends[0], ends[1]), lesser(ends[2], ends[3]));
+        let hi = greater(greater(ends[0], ends[1]), greater(ends[2], ends[3]));
+        Range { lo, hi }.outward()
+    }
+
+    #[inline(always)]
     pub(super) fn square(self) -> Range {
         let (small, large) = (self.mignitude(), self.magnitude());
         let square = Range { lo: small * small, hi: large * large }.outward();
@@ -139,12 +172,11 @@ impl Range {
     }
 
     /// The quotient by a range without zero.
+    #[inline(always)]
     pub(super) fn div(self, other: Range) -> Range {
-        if other.hi < 0.0 {
-            return self.neg().div(other.neg());
-        }
-        let lo = self.lo / if self.lo >= 0.0 { other.hi } else { other.lo };
-        let hi = self.hi / if self.hi >= 0.0 { other.lo } else { other.hi };
+        let (by, over) = if other.hi < 0.0 { (other.neg(), self.neg()) } else { (other, self) };
+        let lo = over.lo / if over.lo >= 0.0 { by.hi } else { by.lo };
+        let hi = over.hi / if over.hi >= 0.0 { by.lo } else { by.hi };
         Range { lo, hi }.outward()
     }
 
@@ -152,6 +184,7 @@ impl Range {
         Range { lo: self.mignitude(), hi: self.magnitude() }
     }
 
+    #[inline(always)]
     pub(super) fn intersection(self, other: Range) -> Range {
         Range { lo: self.lo.max(other.lo), hi: self.hi.min(other.hi) }
     }

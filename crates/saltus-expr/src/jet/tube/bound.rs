@@ -1,6 +1,6 @@
 //! What is known of a row all along a step.
 
-use crate::jet::range::Range;
+use crate::jet::range::{Range, greater};
 use saltus_num::UNIT;
 use saltus_num::elementary::powi;
 
@@ -107,7 +107,7 @@ impl Bound {
     #[inline(always)]
     pub fn new(range: Range, radii: Radii, size: f64) -> Bound {
         let radii = radii.inflated();
-        let most = (range.magnitude() + radii.along()) * INFLATION;
+        let most = (greater(range.lo.abs(), range.hi.abs()) + radii.along()) * INFLATION;
         Bound { range, radii, size: size * INFLATION, most, cause: None }
     }
 
@@ -134,6 +134,7 @@ impl Bound {
     }
 
     /// How far the row may be from where it is at the start, for each unit of s.
+    #[inline(always)]
     pub fn variation(&self) -> f64 {
         self.size + self.radii.drift + self.radii.tail
     }

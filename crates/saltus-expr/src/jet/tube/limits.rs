@@ -14,11 +14,11 @@
 //! that the tolerance allows: in it the coefficients of steps are much alike. The terms beyond the order of
 //! a shorter step are less by the power p + 1 of its share.
 
-use super::polynomials::Kept;
 use super::profile::{Coefficients, Extent};
 use super::tape::Tape;
 use crate::jet::RowPlace;
 use crate::jet::range::Range;
+use crate::program::Reg;
 use saltus_num::UNIT;
 use saltus_num::elementary::{pow, powi};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
@@ -226,15 +226,17 @@ impl Limits {
     }
 
     /// What is supposed of a row, at least what it is on the step.
-    pub fn extent(&mut self, from: &Coefficients, row: Kept) -> Extent {
-        let Supposed { value, most, degree, .. } = self.suppose(from, row);
+    pub fn extent(&mut self, from: &Coefficients, row: Reg) -> Extent {
+        let Some(Supposed { value, most, degree, .. }) = self.suppose(from, row) else {
+            return Extent::UNKNOWN;
+        };
         let size = most * self.sums[degree] * self.inflation();
         Extent { lo: value.lo - size, hi: value.hi + size, start: value.magnitude(), size }
     }
 
     /// What is supposed of the terms of a product beyond the order.
-    pub fn tail(&mut self, from: &Coefficients, factors: [Kept; 2]) -> f64 {
-        let [a, b] = factors.map(|row| self.suppose(from, row));
+    pub fn tail(&mut self, from: &Coefficients, factors: [Reg; 2]) -> f64 {
+        let [Some(a), Some(b)] = factors.map(|row| self.suppose(from, row)) else { return f64::INFINITY };
         let (mut sum, mut power) = (0.0, 1.0);
         for i in 1..=a.degree {
             power *= self.ratio;
@@ -251,14 +253,15 @@ impl Limits {
         1.0 + 32.0 * self.order as f64 * UNIT
     }
 
-    /// Supposes something of a row, and of those alike.
+    /// Supposes something of a row that is kept, and of those alike.
     #[inline(always)]
-    fn suppose(&mut self, from: &Coefficients, Kept { row, starts }: Kept) -> Supposed {
-        let kin = self.kin[row];
-        match self.supposed[kin as usize] {
+    fn suppose(&mut self, from: &Coefficients, row: Reg) -> Option<Supposed> {
+        from.places[row.index()]?;
+        let kin = self.kin[row.index()];
+        Some(match self.supposed[kin as usize] {
             Some(supposed) if supposed.is_in_force => supposed,
-            before => self.suppose_anew(from, kin, starts, before),
-        }
+            before => self.suppose_anew(from, kin, from.starts[row.index()], before),
+        })
     }
 
     #[inline(never)]

@@ -442,6 +442,7 @@ impl Tube {
         let coefficients = Coefficients {
             arena: view.memory,
             places: &tape.places,
+            starts: &tape.starts,
             origin: view.lane,
             by: view.lanes,
             powers,

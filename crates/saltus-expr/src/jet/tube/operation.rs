@@ -27,21 +27,19 @@ pub(super) fn rounded(size: f64, relative: f64) -> Radii {
 
 /// Sums and products, which need no look at domains.
 #[inline(always)]
-pub(super) fn add(a: &Bound, b: &Bound) -> (Range, Radii) {
-    (a.range.add(b.range), of_sum(a, b))
+pub(super) fn sum(a: &Bound, b: &Bound) -> Bound {
+    Bound::new(a.range.add(b.range), sum_radii(a, b), a.size + b.size)
 }
 
 #[inline(always)]
-pub(super) fn sub(a: &Bound, b: &Bound) -> (Range, Radii) {
-    (a.range.sub(b.range), of_sum(a, b))
+pub(super) fn difference(a: &Bound, b: &Bound) -> Bound {
+    Bound::new(a.range.sub(b.range), sum_radii(a, b), a.size + b.size)
 }
 
 #[inline(always)]
-fn of_sum(a: &Bound, b: &Bound) -> Radii {
-    let mut radii = a.radii.plus(b.radii);
-    radii.start += UNIT * (a.most + b.most);
-    radii.drift += UNIT * (a.size + b.size);
-    radii
+fn sum_radii(a: &Bound, b: &Bound) -> Radii {
+    let [start, drift] = [UNIT * (a.most + b.most), UNIT * (a.size + b.size)];
+    a.radii.plus(b.radii).plus(Radii { start, drift, ..Radii::default() })
 }
 
 #[inline(always)]
@@ -49,16 +47,16 @@ pub(super) fn negated(a: &Bound) -> Bound {
     Bound { range: a.range.neg(), ..*a }
 }
 
-/// a b; what the terms beyond the order are is not known here.
+/// The radii of a b; what the terms beyond the order are is not known here.
 #[inline(always)]
-pub(super) fn mul(a: &Bound, b: &Bound) -> (Range, Radii) {
-    let mut radii = b.radii.times(a.most).plus(a.radii.times(b.most));
-    radii.start += UNIT * (a.most * b.most) + TINY;
-    radii.drift += a.variation() * b.radii.start + b.variation() * a.radii.start;
-    (a.range.mul(b.range), radii)
+pub(super) fn product_radii(a: &Bound, b: &Bound) -> Radii {
+    let start = UNIT * (a.most * b.most) + TINY;
+    let drift = a.variation() * b.radii.start + b.variation() * a.radii.start;
+    b.radii.times(a.most).plus(a.radii.times(b.most)).plus(Radii { start, drift, ..Radii::default() })
 }
 
 /// Sum of the magnitudes of the coefficients of a product from order 1 on.
+#[inline(always)]
 pub(super) fn product_size(a: &Bound, b: &Bound) -> f64 {
     a.most * b.size + b.most * a.size + a.size * b.size
 }
@@ -157,13 +155,9 @@ pub(super) fn steepness(op: Op, x: Range, y: Range) -> f64 {
 fn binary(function: Binary, a: &Bound, b: &Bound, same: bool) -> Moved {
     let (x, y) = (a.range, b.range);
     match function {
-        Binary::Add => Some(add(a, b)),
-        Binary::Sub => Some(sub(a, b)),
-        Binary::Mul if same => {
-            let (_, radii) = mul(a, a);
-            Some((x.square(), radii))
-        }
-        Binary::Mul => Some(mul(a, b)),
+        Binary::Add => Some((x.add(y), sum_radii(a, b))),
+        Binary::Sub => Some((x.sub(y), sum_radii(a, b))),
+        Binary::Mul => Some((if same { x.square() } else { x.mul(y) }, product_radii(a, b))),
         Binary::Div => {
             let least = y.mignitude();
             let value = (least > 0.0).then(|| x.div(y))?;

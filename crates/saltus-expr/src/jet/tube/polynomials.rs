@@ -2,14 +2,7 @@
 
 use super::limits::Limits;
 use super::profile::{Coefficients, Extent, Profiles};
-
-/// A row whose coefficients are kept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
-    pub row: usize,
-    /// It has a coefficient of order 0.
-    pub starts: bool,
-}
+use crate::program::Reg;
 
 pub(super) enum Polynomials<'a> {
     Of(&'a mut Profiles),
@@ -19,25 +12,25 @@ pub(super) enum Polynomials<'a> {
 impl Polynomials<'_> {
     /// The extent of a row.
     #[inline(always)]
-    pub fn extent(&mut self, from: &Coefficients, row: Kept) -> Extent {
+    pub fn extent(&mut self, from: &Coefficients, row: Reg) -> Extent {
         match self {
-            Polynomials::Of(profiles) => {
-                let position = profiles.ask(from, row.row, row.starts);
-                profiles.extent(position)
-            }
+            Polynomials::Of(profiles) => match profiles.ask(from, row) {
+                Some(position) => profiles.extent(position),
+                None => Extent::UNKNOWN,
+            },
             Polynomials::Within(limits) => limits.extent(from, row),
         }
     }
 
     /// The sum of the magnitudes of the terms of a product beyond the order.
     #[inline(always)]
-    pub fn tail(&mut self, from: &Coefficients, factors: [Kept; 2]) -> f64 {
+    pub fn tail(&mut self, from: &Coefficients, [a, b]: [Reg; 2]) -> f64 {
         match self {
-            Polynomials::Of(profiles) => {
-                let [a, b] = factors.map(|row| profiles.ask(from, row.row, row.starts));
-                profiles.tail(a, b)
-            }
-            Polynomials::Within(limits) => limits.tail(from, factors),
+            Polynomials::Of(profiles) => match (profiles.ask(from, a), profiles.ask(from, b)) {
+                (Some(a), Some(b)) => profiles.tail(a, b),
+                _ => f64::INFINITY,
+            },
+            Polynomials::Within(limits) => limits.tail(from, [a, b]),
         }
     }
 }

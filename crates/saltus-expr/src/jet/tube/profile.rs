@@ -6,6 +6,7 @@
 
 use crate::jet::RowPlace;
 use crate::jet::range::Range;
+use crate::program::Reg;
 use saltus_num::UNIT;
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
@@ -22,8 +23,9 @@ type Lanes = [f64; LANES];
 #[derive(Clone, Copy)]
 pub(super) struct Coefficients<'a> {
     pub arena: &'a [f64],
-    /// For each row the place, as far as it is kept.
+    /// For each row the place, as far as it is kept, and whether it has a coefficient of order 0.
     pub places: &'a [Option<RowPlace>],
+    pub starts: &'a [bool],
     /// Position of the place 0 in the arena, and what all strides are multiplied by.
     pub origin: usize,
     pub by: usize,
@@ -147,20 +149,24 @@ impl Profiles {
         }
     }
 
-    /// Where a row is read, from now on; it must be kept.
+    /// Where a row is read, from now on, if it is kept.
     #[inline(always)]
-    pub fn ask(&mut self, from: &Coefficients, row: usize, starts: bool) -> Position {
-        if self.positions[row] == Position::NONE {
-            self.take_up(from, row, starts);
+    pub fn ask(&mut self, from: &Coefficients, row: Reg) -> Option<Position> {
+        match self.positions[row.index()] {
+            Position::NONE => self.take_up(from, row),
+            position => Some(position),
         }
-        self.positions[row]
     }
 
     #[cold]
-    fn take_up(&mut self, from: &Coefficients, row: usize, starts: bool) {
-        self.place(row as u32, starts);
+    #[inline(never)]
+    fn take_up(&mut self, from: &Coefficients, row: Reg) -> Option<Position> {
+        from.places[row.index()]?;
+        self.place(row.0, from.starts[row.index()]);
         self.find_neighbours(from.places);
-        self.read_group(from, self.positions[row].group());
+        let position = self.positions[row.index()];
+        self.read_group(from, position.group());
+        Some(position)
     }
 
     fn place(&mut self, row: u32, starts: bool) {
@@ -253,6 +259,7 @@ impl Profiles {
     }
 
     /// The sum of the magnitudes of the terms of a product beyond the order, both factors being read.
+    #[inline(always)]
     pub fn tail(&self, a: Position, b: Position) -> f64 {
         let of = |at: Position| at.group() * self.order..(at.group() + 1) * self.order;
         let (magnitudes, above) = (&self.magnitudes[of(a)], &self.above[of(b)]);

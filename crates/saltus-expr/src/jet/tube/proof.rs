@@ -12,6 +12,7 @@ use super::{Distance, SlotBound};
 use crate::jet::range::{Range, TINY};
 use crate::jet::{JetLayout, Jets};
 use crate::plan::FlowPlan;
+use crate::program::Reg;
 use saltus_num::UNIT;
 
 /// A state that does not move gets this share of its value as weight, and at least so much.
@@ -97,8 +98,8 @@ pub(super) struct Step<'a> {
 impl<'a> Step<'a> {
     /// The powers of its length over the scale of the coefficients need not be known where only limits matter.
     pub fn new(flow: &'a Flow, span: Span, powers: &'a [f64], jets: &'a (impl Jets + ?Sized)) -> Step<'a> {
-        let coefficients =
-            Coefficients { arena: jets.arena(), places: &flow.tape.places, origin: 0, by: 1, powers };
+        let Tape { places, starts, .. } = &flow.tape;
+        let coefficients = Coefficients { arena: jets.arena(), places, starts, origin: 0, by: 1, powers };
         Step { flow, span, coefficients, layout: jets.layout() }
     }
 
@@ -308,8 +309,8 @@ impl Proof {
     }
 
     fn state_extent(&mut self, step: &Step, profiles: &mut Profiles, state: usize) -> Extent {
-        let row = step.flow.states[state];
-        polynomials(&mut self.limits, profiles).extent(&step.coefficients, step.flow.tape.kept(row))
+        let row = Reg(step.flow.states[state] as u32);
+        polynomials(&mut self.limits, profiles).extent(&step.coefficients, row)
     }
 
     fn place_states(&mut self, step: &Step, profiles: &mut Profiles) {

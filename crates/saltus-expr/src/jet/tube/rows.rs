@@ -12,17 +12,18 @@
 
 use super::bound::{Bound, Radii};
 use super::obstacle::Obstacle;
-use super::operation::{self, FUNCTION, add, mul, negated, product_size, rounded, steepness, sub};
-use super::polynomials::{Kept, Polynomials};
+use super::operation::{self, FUNCTION, difference, negated, product_radii, product_size, steepness, sum};
+use super::polynomials::Polynomials;
 use super::profile::{Coefficients, Extent};
-use super::tape::{Node, Tape};
+use super::tape::{Beyond, Kind, Node, Tape};
 use crate::graph::{Binary, Unary};
 use crate::jet::JetNode;
-use crate::jet::range::{Range, TINY};
+use crate::jet::range::{Range, TINY, greater};
 use crate::jet::recurrence::Rule;
 use crate::program::{Op, Reg};
 use saltus_num::UNIT;
 use saltus_num::elementary::{exp, powi};
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// A function that moves by no more than this on a step is flat. It is less than rounding in all that is
 /// asked for; where more is left of a function, a shorter step tells more.
@@ -46,51 +47,112 @@ struct Residual {
     tail: f64,
 }
 
+/// The bounds of some nodes, to be found with the widest vectors: radii are four numbers.
+struct Sweep<'s, 'a> {
+    pass: &'s mut Pass<'a>,
+    nodes: &'s [u32],
+}
+
+impl VectorWork for Sweep<'_, '_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        let Sweep { pass, nodes } = self;
+        let tape = pass.tape;
+        for &i in nodes {
+            let node = &tape.nodes[i as usize];
+            if pass.obstacles.is_empty() { pass.bound(node) } else { pass.bound_beside_obstacles(node) }
+        }
+    }
+}
+
 impl Pass<'_> {
     /// Bounds the rows of some nodes, their operands being known.
     pub fn run(&mut self, nodes: &[u32]) {
-        let tape = self.tape;
-        for &i in nodes {
-            let node = &tape.nodes[i as usize];
-            let bound = self.bound(node);
-            self.rows[node.row.index()] =
-                if bound.cause.is_some() || bound.is_finite() { bound } else { self.blame(node) };
+        if !nodes.is_empty() {
+            in_widest_vectors(Sweep { pass: self, nodes });
         }
     }
 
+    #[inline(always)]
     fn order(&self) -> f64 {
         (self.coefficients.powers.len() - 1) as f64
     }
 
-    fn bound(&mut self, at: &Node) -> Bound {
+    /// Bounds a node where some are unsound.
+    #[inline(never)]
+    fn bound_beside_obstacles(&mut self, node: &Node) {
+        let is_choice = matches!(node.is.start, Some(Op::Select(..)));
+        match if is_choice { None } else { self.cause(node) } {
+            Some(cause) => self.rows[node.row.index()] = Bound::unsound(cause),
+            None => self.bound(node),
+        }
+    }
+
+    /// Bounds a node whose operands are sound, as far as it needs them.
+    #[inline(always)]
+    fn bound(&mut self, node: &Node) {
+        match node.kind {
+            Kind::Negation(a) => self.put(node, negated(&self.rows[a.index()])),
+            Kind::Sum(a, b) => self.put(node, sum(&self.rows[a.index()], &self.rows[b.index()])),
+            Kind::Difference(a, b) => {
+                self.put(node, difference(&self.rows[a.index()], &self.rows[b.index()]));
+            }
+            Kind::Product(a, b, beyond) => {
+                let bound = self.product(a, b, beyond);
+                self.put(node, bound);
+            }
+            Kind::Square(a, beyond) => {
+                let bound = self.square(a, beyond);
+                self.put(node, bound);
+            }
+            Kind::Ratio(a, b) => match self.ratio(a, b) {
+                Some(bound) => self.put(node, bound),
+                None => self.put_blame(node),
+            },
+            Kind::Quotient(a, b, beyond) => match self.quotient(node.row, a, b, beyond) {
+                Some(bound) => self.put(node, bound),
+                None => self.put_blame(node),
+            },
+            Kind::Root(a, beyond) => match self.root(node, a, beyond) {
+                Some(bound) => self.put(node, bound),
+                None => self.put_blame(node),
+            },
+            Kind::Other => {
+                let bound = self.other(node);
+                self.rows[node.row.index()] = bound;
+                if bound.cause.is_none() && !bound.is_finite() {
+                    self.put_blame(node);
+                }
+            }
+        }
+    }
+
+    /// Takes what was found for a node, if all its numbers are finite.
+    #[inline(always)]
+    fn put(&mut self, node: &Node, bound: Bound) {
+        self.rows[node.row.index()] = bound;
+        if !bound.is_finite() {
+            self.put_blame(node);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn put_blame(&mut self, node: &Node) {
+        self.rows[node.row.index()] = self.blame(node);
+    }
+
+    /// The bound of a node that is neither a sum nor a product nor what undoes one.
+    #[inline(never)]
+    fn other(&mut self, at: &Node) -> Bound {
         let Node { row, is: node, .. } = *at;
-        if let Some(Op::Select(c, a, b)) = node.start {
-            return self.select(at, c, a, b);
-        }
-        if !self.obstacles.is_empty()
-            && let Some(cause) = self.cause(at)
-        {
-            return Bound::unsound(cause);
-        }
         match (node.start, node.rule) {
             (None, rule) => self.identity(row, rule),
+            (Some(Op::Select(c, a, b)), _) => self.select(at, c, a, b),
             (Some(Op::Table1(t, a)), _) => self.curve(at, t, a),
             (Some(Op::Table2(t, a, b)), _) => self.map(at, t, a, b),
-            (Some(_), Rule::Neg(a)) => negated(&self.rows[a.index()]),
-            (Some(_), Rule::Add(a, b)) => {
-                let (a, b) = (&self.rows[a.index()], &self.rows[b.index()]);
-                let (range, radii) = add(a, b);
-                Bound::new(range, radii, a.size + b.size)
-            }
-            (Some(_), Rule::Sub(a, b)) => {
-                let (a, b) = (&self.rows[a.index()], &self.rows[b.index()]);
-                let (range, radii) = sub(a, b);
-                Bound::new(range, radii, a.size + b.size)
-            }
-            (Some(_), Rule::Mul(a, b)) => self.product(a, b),
-            (Some(_), Rule::Square(a)) => self.product(a, a),
-            (Some(_), Rule::Div { a, b, .. }) => self.quotient(at, a, b),
-            (Some(op), Rule::Root { radicand, .. }) => self.root(at, op, radicand),
             (Some(op), Rule::Chain { rate, by, .. }) => self.chain(at, op, rate, by),
             (Some(op), Rule::Integral { rate, .. }) => self.integral(at, op, rate),
             (Some(op), Rule::Power { base, base_rate, rate, exponent, .. }) => {
@@ -105,6 +167,8 @@ impl Pass<'_> {
         self.rows[row.index()]
     }
 
+    #[cold]
+    #[inline(never)]
     fn blame(&mut self, node: &Node) -> Bound {
         let obstacle = Obstacle::new(node.block as usize, node.is, |r| self.rows[r.index()].range);
         self.obstacles.push(obstacle);
@@ -167,32 +231,22 @@ impl Pass<'_> {
         }
     }
 
-    /// A row, if its coefficients are there.
     #[inline(always)]
-    fn kept(&self, row: Reg) -> Option<Kept> {
-        self.coefficients.places[row.index()].map(|_| self.tape.kept(row.index()))
-    }
-
     fn extent(&mut self, row: Reg) -> Extent {
-        match self.kept(row) {
-            Some(row) => self.polynomials.extent(&self.coefficients, row),
-            None => Extent::UNKNOWN,
-        }
+        self.polynomials.extent(&self.coefficients, row)
     }
 
     /// The terms of a product of two polynomials beyond the order.
     fn tail(&mut self, a: Reg, b: Reg) -> f64 {
-        let degree = |r: Reg| self.tape.degrees[r.index()];
-        let sum = degree(a).plus(degree(b));
-        if degree(a).is_constant()
-            || degree(b).is_constant()
-            || sum.bound().is_some_and(|d| d as f64 <= self.order())
-        {
-            return 0.0;
+        self.terms(self.tape.beyond(a, b))
+    }
+
+    #[inline(always)]
+    fn terms(&mut self, beyond: Beyond) -> f64 {
+        match beyond {
+            Some(factors) => self.polynomials.tail(&self.coefficients, factors),
+            None => 0.0,
         }
-        let factors = [a, b].map(|row| self.kept(self.tape.twins[row.index()]));
-        let [Some(a), Some(b)] = factors else { return f64::INFINITY };
-        self.polynomials.tail(&self.coefficients, [a, b])
     }
 
     /// Sum of the magnitudes of the coefficients of a product of two polynomials, factors known.
@@ -210,13 +264,14 @@ impl Pass<'_> {
     }
 
     /// Relative rounding of a coefficient of a convolution, with what is made of it.
+    #[inline(always)]
     fn rounding(&self) -> f64 {
         (self.order() + 8.0) * UNIT
     }
 
     /// A row whose polynomial is known, too: its values are near those of the polynomial.
-    fn near(&mut self, row: Reg, (range, radii): (Range, Radii)) -> Bound {
-        let extent = self.extent(row);
+    #[inline(always)]
+    fn near(&self, extent: Extent, (range, radii): (Range, Radii)) -> Bound {
         let mut bound = Bound::new(range, radii, extent.size);
         let off = bound.radii.along() + bound.radii.spread * self.width;
         let near = extent.range(off * (1.0 + 8.0 * UNIT));
@@ -225,7 +280,7 @@ impl Pass<'_> {
         if both.lo <= both.hi {
             bound.range = both;
         }
-        bound.most = bound.most.max(extent.whole());
+        bound.most = greater(extent.whole(), bound.most);
         bound
     }
 
@@ -252,67 +307,86 @@ impl Pass<'_> {
         }
     }
 
-    fn product(&mut self, a: Reg, b: Reg) -> Bound {
-        let tail = self.tail(a, b);
+    #[inline(always)]
+    fn product(&mut self, a: Reg, b: Reg, beyond: Beyond) -> Bound {
+        let tail = self.terms(beyond);
         let (x, y) = (&self.rows[a.index()], &self.rows[b.index()]);
-        let (mut range, mut radii) = mul(x, y);
-        if a == b {
-            range = x.range.square();
-        }
+        self.product_bound(x, y, x.range.times(y.range), tail)
+    }
+
+    #[inline(always)]
+    fn square(&mut self, a: Reg, beyond: Beyond) -> Bound {
+        let tail = self.terms(beyond);
+        let x = &self.rows[a.index()];
+        self.product_bound(x, x, x.range.square(), tail)
+    }
+
+    #[inline(always)]
+    fn product_bound(&self, x: &Bound, y: &Bound, range: Range, tail: f64) -> Bound {
         let size = product_size(x, y);
-        radii.drift += self.rounding() * size + TINY;
-        radii.tail += tail;
-        Bound::new(range, radii, size)
+        let own = Radii { drift: self.rounding() * size + TINY, tail, ..Radii::default() };
+        Bound::new(range, product_radii(x, y).plus(own), size)
+    }
+
+    #[inline(always)]
+    fn ratio(&self, a: Reg, b: Reg) -> Option<Bound> {
+        let (x, y) = (&self.rows[a.index()], &self.rows[b.index()]);
+        let least = y.range.mignitude();
+        if least <= 0.0 {
+            return None;
+        }
+        let range = x.range.div(y.range);
+        let (size, most) = (x.size / least, range.magnitude());
+        let radii = x.radii.plus(y.radii.times(most)).times(1.0 / least);
+        let drift = (y.radii.start / least + 4.0 * UNIT) * size + TINY;
+        let own = Radii { drift, start: 4.0 * UNIT * most + TINY, ..Radii::default() };
+        Some(Bound::new(range, radii.plus(own), size))
     }
 
     /// N with N b = a up to the residual: a/b - N = ((a - N_a) - N (b - N_b) + residual) / b.
-    fn quotient(&mut self, node: &Node, a: Reg, b: Reg) -> Bound {
-        let row = node.row;
-        let (x, y) = (self.row(a), self.row(b));
-        let least = y.range.mignitude();
+    #[inline(always)]
+    fn quotient(&mut self, row: Reg, a: Reg, b: Reg, beyond: Beyond) -> Option<Bound> {
+        let least = self.rows[b.index()].range.mignitude();
         if least <= 0.0 {
-            return self.blame(node);
+            return None;
         }
-        let range = x.range.div(y.range);
-        if self.tape.degrees[b.index()].is_constant() {
-            let size = x.size / least;
-            let mut radii = x.radii.plus(y.radii.times(range.magnitude())).times(1.0 / least);
-            radii.drift += (y.radii.start / least + 4.0 * UNIT) * size + TINY;
-            return Bound::new(range, radii.plus(rounded(range.magnitude(), 4.0 * UNIT)), size);
-        }
-        let tail = self.tail(row, b);
-        let (extent, whole) = (self.extent(row), self.whole(row));
-        let values = whole.max(range.magnitude());
-        let mut radii = x.radii.plus(y.radii.times(values));
+        let (tail, extent) = (self.terms(beyond), self.extent(row));
+        let (x, y) = (&self.rows[a.index()], &self.rows[b.index()]);
+        let (range, whole, inverse) = (x.range.div(y.range), extent.whole(), 1.0 / least);
+        let values = greater(whole, range.magnitude());
+        let radii = x.radii.plus(y.radii.times(values));
         let start = radii.start;
-        radii.tail += tail;
-        radii.drift += extent.size * y.radii.start;
-        radii.drift += self.rounding() * (whole * (y.most + y.size) + x.size) + TINY;
-        radii = radii.times(1.0 / least);
-        radii.drift += (start + 4.0 * UNIT * x.most) * y.variation() / (least * least);
-        self.near(row, (range, radii.plus(rounded(values, 4.0 * UNIT))))
+        let rounding = self.rounding() * (whole * (y.most + y.size) + x.size) + TINY;
+        let own = Radii { drift: extent.size * y.radii.start + rounding, tail, ..Radii::default() };
+        let drift = (start + 4.0 * UNIT * x.most) * inverse * (y.variation() * inverse);
+        let late = Radii { start: 4.0 * UNIT * values + TINY, drift, ..Radii::default() };
+        Some(self.near(extent, (range, radii.plus(own).times(inverse).plus(late))))
     }
 
     /// N with N N = r up to the residual: sqrt(r) - N = ((r - N_r) + residual) / (sqrt(r) + N).
-    fn root(&mut self, node: &Node, op: Op, radicand: Reg) -> Bound {
-        let (row, r) = (node.row, self.row(radicand));
-        let extent = self.extent(row);
-        let (low, lowest) = (r.range.lo.max(0.0).sqrt() * (1.0 - 4.0 * UNIT), extent.range(0.0).lo);
-        if r.range.lo <= 0.0 || lowest.is_nan() || lowest <= 0.0 {
-            return self.blame(node);
+    #[inline(always)]
+    fn root(&mut self, node: &Node, radicand: Reg, beyond: Beyond) -> Option<Bound> {
+        let extent = self.extent(node.row);
+        let Range { lo, hi } = self.rows[radicand.index()].range;
+        let (low, lowest) = (lo.max(0.0).sqrt() * (1.0 - 4.0 * UNIT), extent.range(0.0).lo);
+        if lo <= 0.0 || lowest.is_nan() || lowest <= 0.0 {
+            return None;
         }
-        let (sum, whole) = (low + lowest, self.whole(row));
-        let mut radii = r.radii;
-        radii.tail += self.tail(row, row);
-        radii.drift += self.rounding() * (whole * whole + r.size) + TINY;
-        radii = radii.times(1.0 / sum);
-        let variation = extent.size + r.variation() / (2.0 * low);
-        radii.drift += (r.radii.start + 4.0 * UNIT * r.most) * variation / (sum * sum);
-        radii.spread = r.radii.spread / (2.0 * low);
+        let tail = self.terms(beyond);
+        let r = &self.rows[radicand.index()];
+        let (inverse, whole, steepness) = (1.0 / (low + lowest), extent.whole(), 0.5 / low);
+        let rounding = self.rounding() * (whole * whole + r.size) + TINY;
+        let own = Radii { drift: rounding, tail, ..Radii::default() };
+        let variation = extent.size + r.variation() * steepness;
+        let drift = (r.radii.start + 4.0 * UNIT * r.most) * inverse * (variation * inverse);
         // A distance is at least the square root of what is computed for it.
-        let accuracy = if matches!(op, Op::Unary(Unary::Sqrt, _)) { 2.0 * UNIT } else { FUNCTION };
-        let high = r.range.hi.sqrt() * (1.0 + 4.0 * UNIT);
-        self.near(row, (Range { lo: low, hi: high }, radii.plus(rounded(whole, accuracy))))
+        let is_root = matches!(node.is.start, Some(Op::Unary(Unary::Sqrt, _)));
+        let accuracy = if is_root { 2.0 * UNIT } else { FUNCTION };
+        let late = Radii { start: accuracy * whole + TINY, drift, ..Radii::default() };
+        let mut radii = r.radii.plus(own).times(inverse).plus(late);
+        radii.spread = r.radii.spread * steepness;
+        let high = hi.sqrt() * (1.0 + 4.0 * UNIT);
+        Some(self.near(extent, (Range { lo: low, hi: high }, radii)))
     }
 
     /// Rows without a value of their own: rates, and the numerators and quotients made of them. Their
@@ -384,11 +458,12 @@ impl Pass<'_> {
         radii.tail += growth * source.tail;
         radii.start += start;
         // Where neither the function nor its polynomial moves, they do not part, however far the argument goes.
-        let flat = steepness(op, a.range, range) * a.variation() + self.extent(row).size;
+        let extent = self.extent(row);
+        let flat = steepness(op, a.range, range) * a.variation() + extent.size;
         if flat <= FLAT {
             (radii.drift, radii.tail) = (flat, 0.0);
         }
-        self.near(row, (range, radii))
+        self.near(extent, (range, radii))
     }
 
     /// Functions given by their rate: y' = q, where q g = a' for those whose derivative is 1/g.
@@ -411,7 +486,11 @@ impl Pass<'_> {
         let drift = rounding + above.radii.drift + 2.0 * size * (g.radii.start + g.radii.drift);
         radii.tail += tail / least;
         radii.drift += drift / least;
-        if self.kept(row).is_some() { self.near(row, (range, radii)) } else { Bound::new(range, radii, size) }
+        if self.coefficients.places[row.index()].is_none() {
+            return Bound::new(range, radii, size);
+        }
+        let extent = self.extent(row);
+        self.near(extent, (range, radii))
     }
 
     /// Powers y = a^c: a y' = c y a' up to the residual.
@@ -429,7 +508,8 @@ impl Pass<'_> {
         let start = FUNCTION * self.whole(row) + TINY;
         radii.tail += growth * tail / least;
         radii.drift += growth * ((self.rounding() + UNIT) * sizes + TINY + start * c * a.size) / least;
-        self.near(row, (range, radii))
+        let extent = self.extent(row);
+        self.near(extent, (range, radii))
     }
 
     /// A table over one argument that stays on one line.
@@ -468,7 +548,7 @@ impl Pass<'_> {
         };
         let (u, v) = (from(&x, patch.x0), from(&y, patch.y0));
         let [by_x, by_y, by_xy] = [patch.by_x, patch.by_y, patch.by_xy].map(f64::abs);
-        let (_, product) = mul(&u, &v);
+        let product = product_radii(&u, &v);
         let size = by_x * u.size + by_y * v.size + by_xy * product_size(&u, &v);
         let whole = patch.value.abs() + by_x * u.most + by_y * v.most + by_xy * u.most * v.most;
         let mut radii = u.radii.times(by_x).plus(v.radii.times(by_y)).plus(product.times(by_xy));

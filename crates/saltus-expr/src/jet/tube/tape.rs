@@ -6,7 +6,6 @@
 //! *core*; what a watched slot needs beyond it is its *cone*, and can be left until it is asked for.
 
 use super::bound::Bound;
-use super::polynomials::Kept;
 use crate::graph::{Table, Unary};
 use crate::jet::recurrence::Rule;
 use crate::jet::{Degree, JetNode, Jets, Lowered, Place, RowPlace, Schedule};
@@ -22,10 +21,32 @@ pub(super) struct Node {
     pub is: JetNode,
     /// Position of its block in the plan.
     pub block: u32,
+    pub kind: Kind,
 }
+
+/// What there is to do for the bound of a node, as far as its operation and the degrees of its operands tell.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Negation(Reg),
+    Sum(Reg, Reg),
+    Difference(Reg, Reg),
+    Product(Reg, Reg, Beyond),
+    Square(Reg, Beyond),
+    /// By a row that does not change.
+    Ratio(Reg, Reg),
+    Quotient(Reg, Reg, Beyond),
+    Root(Reg, Beyond),
+    Other,
+}
+
+/// Two rows whose coefficients from order 1 on have the magnitudes of those of the factors of a product, if
+/// it has terms beyond the order.
+pub(super) type Beyond = Option<[Reg; 2]>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape {
+    /// The order of the polynomials.
+    order: usize,
     pub nodes: Vec<Node>,
     pub degrees: Vec<Degree>,
     /// True for rows with a coefficient of order 0.
@@ -58,6 +79,7 @@ impl Tape {
     pub fn new(plan: &FlowPlan, jets: &(impl Jets + ?Sized), watched: &[u32]) -> Tape {
         let schedule = Schedule::new(plan);
         let mut tape = Tape {
+            order: jets.order(),
             degrees: schedule.degrees.clone(),
             starts: vec![true; plan.slots],
             places: jets.layout().places.iter().map(|&place| Some(place.into())).collect(),
@@ -110,6 +132,7 @@ impl Tape {
     /// The rows of one program alone, its inputs first; coefficients of order k are k places apart.
     pub fn of_program(lowered: &Lowered, span: usize) -> Tape {
         let mut tape = Tape {
+            order: span - 1,
             degrees: lowered.degrees[..lowered.inputs].to_vec(),
             starts: vec![true; lowered.inputs],
             node_of_row: vec![u32::MAX; lowered.inputs],
@@ -166,7 +189,8 @@ impl Tape {
                 }
                 None => {
                     self.node_of_row.push(self.nodes.len() as u32);
-                    self.nodes.push(Node { row: own, is, block: block as u32 });
+                    let kind = self.kind(own, is);
+                    self.nodes.push(Node { row: own, is, block: block as u32, kind });
                 }
             }
         }
@@ -219,10 +243,27 @@ impl Tape {
         Some(self.twins[of.index()])
     }
 
-    /// A row that is kept.
-    #[inline(always)]
-    pub fn kept(&self, row: usize) -> Kept {
-        Kept { row, starts: self.starts[row] }
+    fn kind(&self, row: Reg, JetNode { start, rule }: JetNode) -> Kind {
+        match (start, rule) {
+            (None | Some(Op::Select(..) | Op::Table1(..) | Op::Table2(..)), _) => Kind::Other,
+            (_, Rule::Neg(a)) => Kind::Negation(a),
+            (_, Rule::Add(a, b)) => Kind::Sum(a, b),
+            (_, Rule::Sub(a, b)) => Kind::Difference(a, b),
+            (_, Rule::Mul(a, b)) if a != b => Kind::Product(a, b, self.beyond(a, b)),
+            (_, Rule::Mul(a, _) | Rule::Square(a)) => Kind::Square(a, self.beyond(a, a)),
+            (_, Rule::Div { a, b, .. }) if self.degrees[b.index()].is_constant() => Kind::Ratio(a, b),
+            (_, Rule::Div { a, b, .. }) => Kind::Quotient(a, b, self.beyond(row, b)),
+            (_, Rule::Root { radicand, .. }) => Kind::Root(radicand, self.beyond(row, row)),
+            _ => Kind::Other,
+        }
+    }
+
+    /// Whether a product of two rows has terms beyond the order, and where to read them.
+    pub fn beyond(&self, a: Reg, b: Reg) -> Beyond {
+        let [x, y] = [a, b].map(|row| self.degrees[row.index()]);
+        let is_within = x.plus(y).bound().is_some_and(|degree| degree <= self.order);
+        let has_none = x.is_constant() || y.is_constant() || is_within;
+        (!has_none).then(|| [a, b].map(|row| self.twins[row.index()]))
     }
 
     /// What is known of all rows before anything is computed: constants alone.
