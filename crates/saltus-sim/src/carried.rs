@@ -17,7 +17,7 @@
 //! one as soon as a flight is lower than the errors of all flights before.
 
 use crate::compile::{AtomId, SwitchKind};
-use crate::locate::{PROOF_ROUNDING, coefficients};
+use crate::locate::PROOF_ROUNDING;
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use saltus_expr::jet::Roundings;
@@ -133,15 +133,11 @@ impl Runner<'_> {
         self.proofs.certificate.proved_time += elapsed;
         let Roundings { rates, polynomials, length } = prover.state_roundings();
         let share = (elapsed / length).min(1.0);
-        // Of one length, so that no index is tested.
-        let count = states.len();
-        let starts = &coefficients(&self.segment, combination)[..count];
-        let (rates, polynomials) = (&rates[..count], &polynomials[..count]);
-        for i in 0..count {
-            let error = elapsed * rates[i] + share * polynomials[i];
-            // A state that does not move is as exact as it was.
-            let error = if error > 0.0 { error + UNIT * starts[i].abs() } else { 0.0 };
-            squares[states[i].0 as usize] += error * error;
+        for ((&(slot, _), &rate), &polynomial) in states.iter().zip(rates).zip(polynomials) {
+            let error = elapsed * rate + share * polynomial;
+            // A state that does not move is as exact as it was; any other is rounded where it is now.
+            let error = if error > 0.0 { error + UNIT * self.env[slot as usize].abs() } else { 0.0 };
+            squares[slot as usize] += error * error;
         }
     }
 
