@@ -3,14 +3,14 @@
 //! A combination selects and orders code that exists already; entering a new one compiles nothing.
 
 use crate::clearing::Clearing;
-use crate::compile::{AtomId, Code, Effect, Formula, Signs, SwitchKind, When};
+use crate::compile::{AtomId, Code, Effect, Flat, Formula, Signs, SwitchKind, When};
 use crate::composer::Composer;
 use crate::crowd::FEW;
 use crate::error::SimError;
 use crate::guards::sign_of;
 use crate::kinks;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets, RowInMemory};
-use saltus_expr::{FlowPlan, PlanBlock, Unary};
+use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_model::{AutomatonId, HybridSystem, ModeId};
 use saltus_solve::certificate::Certifier;
 use std::collections::{HashMap, HashSet};
@@ -109,8 +109,8 @@ pub(crate) struct Combination {
     /// The same, or some function has a kink.
     pub has_edges_or_kinks: bool,
     /// Functions that may be so flat that their series tell nothing of what comes, with the slots of their
-    /// arguments.
-    pub flat: Vec<(u32, Unary)>,
+    /// arguments and exponents.
+    flat: Vec<(u32, Flat<u32>)>,
     /// Which active atoms are but kinks of what is shown.
     pub shown_alone: Vec<bool>,
     /// There is such an atom, or the edge of a function that is there only where another atom is not
@@ -345,6 +345,8 @@ struct Apart {
 fn set_apart(code: &Code, blocks: &[u32], whole: &FlowPlan, flow_units: usize) -> Apart {
     let polynomial = whole.polynomials();
     let mut is_apart = polynomial;
+    // Flat functions are looked at on every step.
+    code.flat.keys().for_each(|&slot| is_apart[slot as usize] = false);
     let mut keep = |atom: AtomId| is_apart[code.atoms[atom.index()].slot as usize] = false;
     for block in blocks.iter().map(|&b| &code.blocks[b as usize]) {
         block.edges.iter().for_each(|e| keep(e.atom));
@@ -582,6 +584,15 @@ impl Combination {
         };
         let are_endless: Vec<bool> = (0..self.atoms.len()).map(is_endless).collect();
         self.atom_rows.iter_mut().zip(are_endless).for_each(|(row, is_endless)| row.is_endless = is_endless);
+    }
+
+    /// Functions that may be so flat that their series tell nothing of what comes, with the slots of their
+    /// arguments, as they are where the jets were computed.
+    pub fn flat(&self) -> impl Iterator<Item = (u32, Flat<f64>)> {
+        let now = |&(slot, function): &(u32, Flat<u32>)| {
+            (slot, function.map(|exponent| self.jets.coefficient(exponent, 0)))
+        };
+        self.flat.iter().map(now).filter(|(_, function)| function.may_conceal())
     }
 
     /// The function of the bank that an active atom is, if it is one of a crowd.

@@ -6,7 +6,6 @@ use crate::guards::BEYOND;
 use crate::locate::coefficients;
 use crate::low_order::NEGLIGIBLE;
 use crate::runner::Runner;
-use saltus_expr::Unary;
 use saltus_num::elementary::powi;
 use saltus_num::polynomial;
 use saltus_num::roots::{Root, Sign};
@@ -20,9 +19,8 @@ const NEAR: f64 = 4.0;
 /// An argument of a function that may be flat goes far if it goes so far: less than from one side of what
 /// the function does to the other.
 const FAR_WAY: f64 = 4.0;
-/// Beyond these sizes a hyperbolic tangent is constant, and below it an exponential function is nothing.
-const FLAT_TANH: f64 = 20.0;
-const FLAT_EXP: f64 = -128.0;
+/// A piece may be so many times as long as the one before.
+const LONGER_PIECE: f64 = 4.0;
 /// Steps are not looked at in pieces shorter than this share.
 const SHORTEST_PIECE: f64 = 1.0 / 1048576.0;
 /// An argument that is negative by no more than so many rounding errors of its series is zero.
@@ -80,9 +78,10 @@ impl Runner<'_> {
     /// was looked at. Such a function may come and go on the way, and leave no trace at the end.
     fn agrees_until(&mut self, from: f64, to: f64, agrees: impl Fn(&mut Self, f64, f64) -> bool) -> f64 {
         let shortest = SHORTEST_PIECE * (to - from);
-        let (mut here, mut end) = (from, to);
+        let (mut here, mut end, mut piece) = (from, to, to - from);
         while here < end && self.advances(end) {
-            let (next, is_told) = self.next_place(here, end, shortest);
+            let (next, is_told) = self.next_place(here, end.min(here + LONGER_PIECE * piece), shortest);
+            piece = next - here;
             // Where a step is cut, it has to be better than where it is passed.
             let allowed = if next == end && end < to { NEAR } else { FAR_OFF };
             if is_told && (!self.advances(next) || !self.exists_at_place(next) || agrees(self, next, allowed))
@@ -96,13 +95,19 @@ impl Runner<'_> {
         end
     }
 
+    /// True if some function that may be flat goes far on the step.
+    pub fn may_conceal(&mut self) -> bool {
+        let end = self.segment.end;
+        self.next_place(0.0, end, SHORTEST_PIECE * end) != (end, true)
+    }
+
     /// The last place up to another one until which no argument of a function that may be flat goes far,
     /// other than where the function is flat, and whether the series of the arguments tell that.
     fn next_place(&mut self, here: f64, to: f64, shortest: f64) -> (f64, bool) {
         let combination = self.combinations.get(self.current);
         let (row, unit) = (&mut self.row[..self.order + 1], self.segment.ratio);
         let (mut next, mut is_told) = (to, true);
-        for &(slot, function) in &combination.flat {
+        for (slot, function) in combination.flat() {
             loop {
                 let half = 0.5 * (next - here);
                 combination.jets.row(slot, row);
@@ -111,14 +116,14 @@ impl Runner<'_> {
                 let error = BEYOND * (before.abs() + last.abs());
                 polynomial::shift(row, here + half);
                 polynomial::scale(row, half);
-                let way = polynomial::magnitude(&row[1..]);
-                let reach = way + error;
+                let reach = polynomial::magnitude(&row[1..]) + error;
                 let range = [row[0] - reach, row[0] + reach];
-                if !(is_lively(function, range) && 2.0 * reach > FAR_WAY) {
+                if function.way(range) <= FAR_WAY {
                     break;
                 }
-                if error > 0.25 * FAR_WAY || half < shortest {
-                    is_told &= error <= 0.25 * FAR_WAY;
+                let is_blurred = function.blur(error, range) > 0.25 * FAR_WAY;
+                if is_blurred || half < shortest {
+                    is_told &= !is_blurred;
                     break;
                 }
                 next = here + half;
@@ -267,14 +272,5 @@ impl Runner<'_> {
             runner.evaluate_plan();
             runner.slopes_agree(s, tolerances)
         })
-    }
-}
-
-/// True if a function that may be flat is not so somewhere on a range of its argument.
-fn is_lively(function: Unary, [low, high]: [f64; 2]) -> bool {
-    match function {
-        Unary::Tanh => low < FLAT_TANH && high > -FLAT_TANH,
-        Unary::Exp => high > FLAT_EXP,
-        _ => true,
     }
 }

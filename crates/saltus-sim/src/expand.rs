@@ -120,9 +120,7 @@ impl Runner<'_> {
                     None => self.find_roots(ratio),
                 }
                 if self.segment.is_near_edge {
-                    self.end_where_flow_parts();
-                    // So near to a singular point much of the next series may be rounding.
-                    self.usual_length = 0.0;
+                    self.look_at_step_near_edge();
                 } else if length > self.usual_length {
                     let is_accurate = proof.is_some_and(|(_, verdict)| self.is_accurate(verdict));
                     self.look_at_unusual_step(length, is_accurate);
@@ -162,10 +160,21 @@ impl Runner<'_> {
     #[cold]
     fn look_at_unusual_step(&mut self, length: f64, is_accurate: bool) {
         let combination = self.combination();
-        let (is_exact, may_conceal) = (combination.is_exact, !combination.flat.is_empty());
+        let (is_exact, may_conceal) = (combination.is_exact, combination.flat().next().is_some());
         let is_as_it_seems = is_exact || is_accurate || !self.end_before_defect();
         let is_usual = is_as_it_seems && (is_exact || !may_conceal);
         self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
+    }
+
+    /// A step leads near to an edge on which its functions exist.
+    #[cold]
+    fn look_at_step_near_edge(&mut self) {
+        self.end_where_flow_parts();
+        if self.may_conceal() {
+            self.end_before_defect();
+        }
+        // So near to a singular point much of the next series may be rounding.
+        self.usual_length = 0.0;
     }
 
     pub fn begin_segment(&mut self, unit: f64, length: f64) {

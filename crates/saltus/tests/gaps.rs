@@ -114,14 +114,95 @@ fn guards_with_gaps_and_flat_guards() {
         (from(-5.0, "1.5 * exp(-(10 * x)^2) >= 1", 10.0), vec![5.0 - 0.1 * 1.5_f64.ln().sqrt()]),
     ];
     for (text, expected) in cases {
-        for tolerance in TOLERANCES {
-            let found: Vec<f64> = run(&text, tolerance).events.iter().map(|e| e.stamp.t).collect();
-            let is_right = |(a, b): (&f64, &f64)| (a - b).abs() < (20.0 * tolerance).max(1e-11);
-            assert!(
-                found.len() == expected.len() && found.iter().zip(&expected).all(is_right),
-                "{text} at {tolerance}: {found:?}, not {expected:?}"
-            );
-        }
+        at_times(&text, &expected);
+    }
+}
+
+/// The integral of sin^n over half a period, for an even n.
+fn sine_power(n: u32) -> f64 {
+    (1..=n / 2).fold(std::f64::consts::PI, |product, k| product * f64::from(2 * k - 1) / f64::from(2 * k))
+}
+
+/// A high power is nothing for most of the way of what it is a power of.
+#[test]
+fn high_powers_that_come_and_go() {
+    let flow = |rate: &str, start: f64, until: f64| {
+        format!(
+            "model Power {{ state y = 0, x = {start:?}\ny' = {rate}\nx' = 1\nrun {{ until {until:?} }} }}"
+        )
+    };
+    let tenth = 10.0 / std::f64::consts::PI;
+    for n in [20, 100, 1000] {
+        let expected = tenth * sine_power(n);
+        check(&flow(&format!("sin(pi * time / 10)^{n}"), 0.0, 10.0), 1, expected, 1e-10);
+        check(&flow(&format!("(sin(pi * time / 10)^2)^{}", n / 2), 0.0, 10.0), 1, expected, 1e-10);
+    }
+    check(&flow("(x^2)^50", -1.0, 2.0), 1, 2.0 / 101.0, 1e-10);
+    check(&flow("((x^5)^5)^4", -1.0, 2.0), 1, 2.0 / 101.0, 1e-10);
+    check(&flow("abs(x)^100.5", -1.0, 2.0), 1, 2.0 / 101.5, 1e-10);
+    let bump = (1..=200).fold(2.0, |product, k| product * f64::from(2 * k) / f64::from(2 * k + 1));
+    check(&flow("(1 - x^2)^200", -1.0, 2.0), 1, bump, 1e-10);
+    // A step from 0 to 1 at x = 2; the area beside it over all positive x is 2 (pi / 100) / sin(pi / 100).
+    let angle = std::f64::consts::PI / 100.0;
+    check(&flow("1 / (1 + (x / 2)^-100)", 1.0, 3.0), 1, 4.0 - 2.0 * angle / angle.sin(), 1e-10);
+}
+
+#[test]
+fn guards_with_high_powers() {
+    let from = |start: f64, guard: &str, until: f64| {
+        format!(
+            "model Guard {{ state x = {start:?}\nmemory n = 0\nx' = 1\nwhen {guard} {{ n := n + 1 }}\nrun {{ until {until:?} }} }}"
+        )
+    };
+    let tenth = 10.0 / std::f64::consts::PI;
+    for n in [20.0, 100.0, 200.0, 1000.0, 1e4] {
+        let root = tenth * (1.5_f64.powf(-1.0 / n)).asin();
+        // Above the greatest whole power a negative base is outside the domain.
+        let half_periods = if n <= 1024.0 { 3 } else { 1 };
+        let roots: Vec<f64> = (0..half_periods).map(|k| root + 10.0 * f64::from(k)).collect();
+        let until = 10.0 * f64::from(half_periods) - 1.0;
+        at_times(&from(0.0, &format!("-1 + 1.5 * sin(pi * time / 10)^{n} >= 0"), until), &roots);
+        at_times(&from(0.0, &format!("-1 + 1.5 * sin(pi * x / 10)^{n} >= 0"), 9.0), &[root]);
+    }
+    let half = |n: f64| 0.5_f64.powf(1.0 / n);
+    at_times(&from(0.0, "(x^2)^50 >= 0.5", 3.0), &[half(100.0)]);
+    at_times(&from(-1.0, "(1 - x^2)^200 >= 0.5", 2.0), &[1.0 - (1.0 - half(200.0)).sqrt()]);
+    at_times(&from(-1.0, "(1 - x^2)^200.5 >= 0.5", 1.999), &[1.0 - (1.0 - half(200.5)).sqrt()]);
+}
+
+/// Where a flow or a guard has no series, guards are still told as finely as asked.
+#[test]
+fn guards_beside_singular_points() {
+    let from_zero = |guard: &str| {
+        format!(
+            "model Guard {{ state x = 0\nmemory n = 0\nx' = 1\nwhen {guard} {{ n := n + 1 }}\nrun {{ until 1.9 }} }}"
+        )
+    };
+    let root = 0.5 * (3.4_f64.sqrt() - 1.0);
+    at_times(&from_zero("sqrt(x) + x >= 0.6"), &[root * root]);
+    at_times(&from_zero("(1 - (x - 1)^2)^2.5 >= 0.5"), &[1.0 - (1.0 - 0.5_f64.powf(0.4)).sqrt()]);
+    // A tank that is empty, or becomes so, beside what goes on.
+    let tank = |start: f64, guard: &str| {
+        format!(
+            "model Tank {{ state x = {start:?}, y = 0\nmemory n = 0\nx' = -sqrt(x)\ny' = 1\nwhen {guard} {{ n := n + 1 }}\nrun {{ until 20 }} }}"
+        )
+    };
+    let rises: Vec<f64> = (0..4).map(|k| std::f64::consts::PI * (1.0 / 6.0 + 2.0 * f64::from(k))).collect();
+    for guard in ["sin(time) >= 0.5", "sin(y) >= 0.5", "sin(y) + x >= 0.5 and time > 0.1"] {
+        at_times(&tank(0.0, guard), &rises);
+    }
+    at_times(&tank(1.0, "sin(y) >= 0.5"), &rises);
+}
+
+/// Checks the times of the events of a model.
+fn at_times(text: &str, expected: &[f64]) {
+    for tolerance in TOLERANCES {
+        let found: Vec<f64> = run(text, tolerance).events.iter().map(|e| e.stamp.t).collect();
+        let is_right = |(a, b): (&f64, &f64)| (a - b).abs() < (20.0 * tolerance).max(1e-11);
+        assert!(
+            found.len() == expected.len() && found.iter().zip(expected).all(is_right),
+            "{text} at {tolerance}: {found:?}, not {expected:?}"
+        );
     }
 }
 

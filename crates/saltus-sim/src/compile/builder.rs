@@ -1,11 +1,12 @@
 //! Builds the code of a system, block by block.
 
 use super::edges::{Unless, kinked};
+use super::flat::Flat;
 use super::formula::{AtomId, AtomSource, Formula, build};
 use super::lower::{Switch, SwitchKind};
 use super::{Actions, Atom, BlockCode, Code, Effect, Rule, Scalar, Watched, When, Written};
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, Unary, VarId};
+use saltus_expr::{Binary, Expr, Graph, Node, PlanBlock, Program, Programs, Sort, VarId};
 use saltus_model::{
     Assigned, Assignment, Block, Condition, HybridSystem, ModeId, Span, Target, Trigger, VariableKind,
 };
@@ -45,8 +46,9 @@ pub(crate) struct Builder<'s> {
     boolean_definitions: QuickMap<VarId, Vec<(Option<ModeId>, Expr)>>,
     programs: Programs,
     rules: Vec<Rule>,
-    /// Slots with the arguments of flat functions, and whether there are any such functions.
-    flat: QuickMap<u32, Unary>,
+    /// Slots with the arguments of flat functions, these functions with the slots of exponents, and whether
+    /// there are any such functions.
+    flat: QuickMap<u32, Flat<u32>>,
     pub has_flat: bool,
 }
 
@@ -313,11 +315,15 @@ impl<'s> Builder<'s> {
         self.graph.visit(&expressions, |e| nodes.push(e));
         let mut all = outputs.to_vec();
         for node in nodes {
-            let Node::Unary(function, argument) = self.graph.node(node) else { continue };
-            if is_flat(function) && self.varies(argument) {
-                let slot = self.new_slot();
+            let Some((function, argument)) = self.flat(node) else { continue };
+            if self.varies(argument) {
+                let mut slot_of = |e: Expr| {
+                    let slot = self.new_slot();
+                    all.push((slot, e));
+                    slot
+                };
+                let (slot, function) = (slot_of(argument), function.map(slot_of));
                 self.flat.insert(slot, function);
-                all.push((slot, argument));
             }
         }
         Cow::Owned(all)
@@ -565,12 +571,6 @@ impl<'s> Builder<'s> {
         }
         units
     }
-}
-
-/// Functions that are nearly constant far from where they change, so that their series may tell nothing of
-/// what comes.
-pub(super) fn is_flat(function: Unary) -> bool {
-    matches!(function, Unary::Exp | Unary::Tanh | Unary::Sinh | Unary::Cosh)
 }
 
 impl Watched {

@@ -6,7 +6,7 @@
 //! guard at the edge of its branch is crossed. What is left of a flow or a guard is smooth, so it
 //! has jets of any order.
 
-use super::builder::{Builder, is_flat};
+use super::builder::Builder;
 use super::formula::{AtomId, Formula, build};
 use saltus_expr::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
@@ -138,6 +138,7 @@ impl Builder<'_> {
     }
 
     fn lower_node(&mut self, e: Expr, node: Node) -> Expr {
+        self.has_flat |= self.flat(e).is_some();
         match node {
             Node::Const(..) | Node::Var(..) => e,
             Node::Unary(op, a) => self.lower_unary(e, op, a),
@@ -188,7 +189,6 @@ impl Builder<'_> {
                 self.by_branches(e, a, |graph, a| graph.intern(Node::Unary(op, a)))
             }
             _ => {
-                self.has_flat |= is_flat(op);
                 let a = self.lower(a);
                 self.graph.intern(Node::Unary(op, a))
             }

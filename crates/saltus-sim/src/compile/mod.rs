@@ -6,19 +6,21 @@
 
 mod builder;
 mod edges;
+mod flat;
 pub(crate) mod formula;
 mod lower;
 
 pub(crate) use builder::compile;
 use edges::live;
 pub(crate) use edges::{Edge, EdgeKind, Unless};
+pub(crate) use flat::Flat;
 pub(crate) use formula::{AtomId, Formula, Signs};
 pub(crate) use lower::{Switch, SwitchKind};
 
 use crate::combination::Combination;
 use crate::gradient::Gradient;
 use saltus_expr::hash::QuickMap;
-use saltus_expr::{Expr, Graph, PlanBlock, Program, Unary, VarId};
+use saltus_expr::{Expr, Graph, PlanBlock, Program, VarId};
 use saltus_model::{AutomatonId, EventId, ModeId, Span};
 use std::sync::{Arc, OnceLock};
 
@@ -160,8 +162,9 @@ pub(crate) struct Code {
     pub switches: Vec<Switch>,
     /// What smooth expressions stand for, if they do not stand in the system as they are.
     pub origins: QuickMap<Expr, Expr>,
-    /// Slots with the arguments of functions that may be flat, and these functions.
-    pub flat: QuickMap<u32, Unary>,
+    /// Slots with the arguments of functions that may be flat, and these functions with the slots of
+    /// exponents.
+    pub flat: QuickMap<u32, Flat<u32>>,
     pub rules: Vec<Rule>,
     /// Starting values of parameters, states and memories, by variable.
     pub starts: Vec<Option<Actions>>,
