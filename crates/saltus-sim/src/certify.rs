@@ -16,7 +16,8 @@ use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
 use saltus_expr::jet::{Length, Obstacle, ObstacleKind};
 use saltus_num::MARGIN;
-use saltus_num::roots::Sign;
+use saltus_num::polynomial;
+use saltus_num::roots::{Sign, excludes_zero};
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
 /// Brackets of events are at most this share of the relative tolerance of the step wide.
@@ -199,8 +200,10 @@ impl Runner<'_> {
                 return false;
             }
             self.load_row(p, length / self.scale);
-            let length = self.row_length(p);
-            self.finder.first_root(&self.row[..length]).is_some()
+            let row = &self.row[..self.row_length(p)];
+            // Mostly the sign at the end tells.
+            let is_beyond = sign_of(polynomial::evaluate(row, 1.0)) != sign_of(row[0]);
+            is_beyond || !excludes_zero(row) && self.finder.first_root(row).is_some()
         })
     }
 
@@ -289,18 +292,29 @@ impl Runner<'_> {
         self.signs[p].now > 0 && value > 2.0 * others.iter().map(|c| c.abs()).sum::<f64>()
     }
 
-    /// A watch for an atom whose value has its sign and is more than it moves by, as far as is easily told.
+    /// A watch for an atom whose value has its sign and is more than it moves by, as far as is easily told, or
+    /// which cannot rest there.
     fn steady_watch(&self, p: usize) -> Option<Watch> {
         let (now, combination) = (self.signs[p].now, self.combinations.get(self.current));
         let until = match combination.banked[p] {
             u32::MAX => {
-                let [value, slope, rest] = combination.atom_rows[p].memory.spread(combination.jets.arena());
-                let has_sign = now != 0 && now == sign_of(value);
-                (has_sign && value.abs() > slope.abs() + rest).then_some(0.0)?
+                let (row, arena) = (&combination.atom_rows[p].memory, combination.jets.arena());
+                let value = row.value(arena);
+                let is_steady = || {
+                    let [_, slope, rest] = row.spread(arena);
+                    value.abs() > slope.abs() + rest
+                };
+                (now != 0 && now == sign_of(value) && (self.is_implied(p) || is_steady())).then_some(0.0)?
             }
             _ => Some(self.earliest[p] * self.scale).filter(|&until| until > 0.0)?,
         };
         Some(Watch { sign: Sign::from(now), from_zero: false, until })
+    }
+
+    /// True if an atom is but the edge of functions that derivatives depend on: on a proved step it is not zero.
+    fn is_implied(&self, p: usize) -> bool {
+        let combination = self.combinations.get(self.current);
+        combination.is_edge_alone[p] && combination.prover.as_ref().is_some_and(|prover| prover.keeps_away(p))
     }
 
     /// A watch for an atom that may be zero; none for one that rests there, of which nothing is proved.
@@ -343,6 +357,9 @@ impl Runner<'_> {
             certificate.unproved_steps += 1;
             let what = obstacle.map_or_else(|| "the enclosure does not close".into(), |o| o.to_string());
             certificate.doubt(Doubt { from: origin, to: origin + end * h, what });
+            if self.earliest.is_empty() && self.has_many_guards() {
+                self.survey_eager();
+            }
             self.find_roots(ratio);
             return;
         }

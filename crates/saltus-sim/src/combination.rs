@@ -113,6 +113,8 @@ pub(crate) struct Combination {
     flat: Vec<(u32, Flat<u32>)>,
     /// Which active atoms are but kinks of what is shown.
     pub shown_alone: Vec<bool>,
+    /// Which active atoms are but edges of functions that are always in force.
+    pub is_edge_alone: Vec<bool>,
     /// There is such an atom, or the edge of a function that is there only where another atom is not
     /// positive.
     pub has_idle_kinks: bool,
@@ -204,6 +206,19 @@ impl Combinations {
         self.known.insert(walk.key.into_boxed_slice(), self.list.len() - 1);
         Ok(self.list.len() - 1)
     }
+}
+
+/// For each active atom whether it is but the edge of functions, none of them in a branch.
+fn edges_alone(combination: &Combination, code: &Code) -> Vec<bool> {
+    let is_edge = |&w: &u32| match combination.watches[w as usize] {
+        Watch::Edge(b, i) => {
+            let edge = &code.blocks[b as usize].edges[i as usize];
+            edge.is_always_live && edge.unless.is_none()
+        }
+        _ => false,
+    };
+    let is_alone = |watchers: &Vec<u32>| !watchers.is_empty() && watchers.iter().all(is_edge);
+    combination.watchers.iter().map(is_alone).collect()
 }
 
 /// The active blocks in walk order.
@@ -299,6 +314,7 @@ fn assemble(
             .filter_map(|slot| Some((slot, *code.flat.get(&slot)?)))
             .collect(),
         shown_alone: Vec::new(),
+        is_edge_alone: Vec::new(),
         has_idle_kinks: edges().any(|e| e.unless.is_some()),
         has_edges_or_kinks: edges().next().is_some(),
         has_edges: edges().any(|e| e.kind.is_left(-1)),
@@ -328,6 +344,7 @@ fn assemble(
     combination.grow_tree(system, code, walk);
     combination.shown_alone = kinks::shown_alone(&combination, code);
     combination.has_idle_kinks |= combination.shown_alone.contains(&true);
+    combination.is_edge_alone = edges_alone(&combination, code);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
     Ok(combination)
 }

@@ -67,6 +67,15 @@ impl Runner<'_> {
                 return Err(explain::undefined_guard(self, p));
             }
         }
+        self.survey_eager();
+        Ok(length)
+    }
+
+    /// The same for the guards that are computed with the flow.
+    pub fn survey_eager(&mut self) {
+        let Runner { combinations, earliest, signs, .. } = self;
+        let combination = combinations.get(self.current);
+        earliest.resize(signs.len(), f64::INFINITY);
         for &p in &combination.eager {
             let mut weights = combination.jets.weights(combination.atom_slots[p as usize]);
             let AtomRow { memory, is_endless } = &combination.atom_rows[p as usize];
@@ -75,7 +84,6 @@ impl Runner<'_> {
             }
             earliest[p as usize] = earliest_change(signs[p as usize].now, weights);
         }
-        Ok(length)
     }
 
     /// Looks at the next part of the step, unless what was seen reaches up to a place, in units of the

@@ -102,7 +102,10 @@ impl Runner<'_> {
                 let length =
                     if self.combination().is_cut_off { self.shorten_by_defect(length) } else { length };
                 self.earliest.clear();
-                let length = if self.has_many_guards() { self.survey_guards(length)? } else { length };
+                // A proof looks at guards that are computed with the flow itself.
+                let is_surveyed = self.combination().bank.is_some() || !self.method.is_proof();
+                let is_surveyed = is_surveyed && self.has_many_guards();
+                let length = if is_surveyed { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = match proof {
                     Some((length, Verdict::Proved { .. })) => self.cut_proof(length, asked),

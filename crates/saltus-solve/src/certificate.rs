@@ -389,6 +389,12 @@ impl Certifier {
         self.tube.holds(jets, length, WIDTH)
     }
 
+    /// True if a guard is not zero wherever all derivatives exist: a step that is proved does not change it.
+    #[inline]
+    pub fn keeps_away(&self, guard: usize) -> bool {
+        self.tube.keeps_away(guard)
+    }
+
     /// How far a guard may be from its polynomial on the last step; infinite if that is not known.
     #[inline]
     pub fn radius(&self, guard: usize) -> f64 {
@@ -463,7 +469,8 @@ impl Certifier {
             return Outcome::Again(h);
         }
         let last = std::mem::replace(&mut self.drift, bounded.drift);
-        if bounded.drift >= 0.5 * WIDTH && bounded.drift > 0.7 * last {
+        let is_rounding = bounded.drift >= 0.5 * WIDTH && bounded.drift < f64::INFINITY;
+        if is_rounding && bounded.drift > 0.7 * last {
             self.memory = f64::INFINITY;
             return Outcome::Decided(Verdict::Uncertain { h, obstacle: self.obstacle });
         }
@@ -560,7 +567,8 @@ impl Certifier {
         for i in 0..self.slots.len() {
             let (guard, slot) = self.slots[i];
             let watch = guards(guard);
-            if watch.sign == Sign::Zero {
+            let is_kept = !watch.from_zero && self.tube.has_sign(guard, watch.sign.value());
+            if watch.sign == Sign::Zero || is_kept {
                 continue;
             }
             let bound = self.tube.watched(jets, guard)?;

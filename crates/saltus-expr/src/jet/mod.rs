@@ -221,6 +221,12 @@ impl RowInMemory {
         [value, slope, rest]
     }
 
+    /// The coefficient of order 0.
+    #[inline(always)]
+    pub fn value(&self, arena: &[f64]) -> f64 {
+        arena[self.range.clone()].first().copied().unwrap_or(0.0)
+    }
+
     /// The sum of the magnitudes of the last two coefficients.
     #[inline(always)]
     pub fn last_two(&self, arena: &[f64]) -> f64 {

@@ -47,8 +47,8 @@ use saltus_num::interval::Interval;
 use std::sync::Arc;
 use tape::Tape;
 
-/// After a wide proof that did not succeed, at most so many steps are proved alone.
-const PATIENCE: u32 = 64;
+/// After a wide proof that did not succeed, at least and at most so many steps are proved alone.
+const PATIENCE: [u32; 2] = [8, 64];
 
 /// The next wide proof is made for a time shorter by this factor after one that did not succeed though it was
 /// made for more than the step, and for one longer by this factor from step to step.
@@ -191,7 +191,7 @@ impl Tube {
             part: Part::WHOLE,
             distance: Distance::default(),
             waits: 0,
-            patience: 1,
+            patience: PATIENCE[0],
             longest: f64::INFINITY,
             guests: Vec::new(),
             flow,
@@ -212,7 +212,8 @@ impl Tube {
     /// Forgets earlier steps.
     pub fn restart(&mut self) {
         self.wide.restart(&self.flow.tape);
-        (self.waits, self.patience, self.longest) = (0, 1, f64::INFINITY);
+        self.tight.restart(&self.flow.tape);
+        (self.waits, self.patience, self.longest) = (0, PATIENCE[0], f64::INFINITY);
     }
 
     /// Takes the point: time and constants are read from `env`. States get at least some weight, even if
@@ -312,7 +313,7 @@ impl Tube {
         }
         let made = wide.make(&step, profiles, width).ok().filter(|distance| distance.most() < width);
         if made.is_some() {
-            self.patience = 1;
+            self.patience = PATIENCE[0];
             return made;
         }
         wide.forget();
@@ -324,7 +325,7 @@ impl Tube {
             self.longest = SHORTER * self.unit;
         } else {
             self.waits = self.patience;
-            self.patience = (2 * self.patience).min(PATIENCE);
+            self.patience = (2 * self.patience).min(PATIENCE[1]);
         }
         None
     }
@@ -423,6 +424,18 @@ impl Tube {
         proof.watched(flow, index, self.part)
     }
 
+    /// True if a watched slot is not zero wherever all derivatives exist, hence on all proved steps.
+    #[inline]
+    pub fn keeps_away(&self, index: usize) -> bool {
+        self.flow.keeps_away(index)
+    }
+
+    /// True if a watched slot has a sign all along the step last proved, as the proof that the flow exists tells.
+    #[inline]
+    pub fn has_sign(&self, index: usize, sign: f64) -> bool {
+        self.proof().has_sign(&self.flow, index, sign)
+    }
+
     /// What is known of a function of a bank that was composed on the step last proved.
     pub fn in_bank(&mut self, bank: &Bank, function: usize) -> Result<SlotBound, Obstacle> {
         let view = bank.view(function);
@@ -450,7 +463,10 @@ impl Tube {
         profiles.read(&coefficients);
         let width = proof.width();
         let polynomials = Polynomials::Of(profiles);
-        Pass { tape, rows, polynomials, coefficients, width, obstacles }.run(&tape.core);
+        let rounding = coefficients.rounding();
+        let mut pass =
+            Pass { tape, rows, polynomials, coefficients, width, obstacles, gives_up: false, rounding };
+        pass.run(&tape.core);
         proof::shown(obstacles, rows[view.output])
     }
 }

@@ -33,6 +33,13 @@ pub(super) struct Coefficients<'a> {
     pub powers: &'a [f64],
 }
 
+impl Coefficients<'_> {
+    /// Relative rounding of a coefficient of a convolution, with what is made of it.
+    pub fn rounding(&self) -> f64 {
+        (self.powers.len() + 7) as f64 * UNIT
+    }
+}
+
 /// The range and size of a polynomial on 0 <= s <= 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extent {
@@ -241,19 +248,39 @@ impl Profiles {
     /// Brings together coefficients that are no neighbours.
     fn gather(&mut self, from: &Coefficients, group: usize) {
         let rows = &self.rows[group * LANES..self.rows.len().min((group + 1) * LANES)];
-        self.gathered.clear();
+        let arena = &from.arena[from.origin..];
         self.gathered.resize(self.order + 1, [0.0; LANES]);
+        let (mut steps, mut whole) = ([[0; 2]; LANES], rows.len() == LANES);
         for (lane, &(row, starts)) in rows.iter().enumerate() {
-            let Some(&Some(RowPlace { value, others })) = from.places.get(row as usize) else { continue };
-            let [value, first, stride] = [value, others.base, others.stride].map(|i| i as usize * from.by);
+            self.gathered[0][lane] = 0.0;
+            let Some(&Some(RowPlace { value, others })) = from.places.get(row as usize) else {
+                whole = false;
+                continue;
+            };
             if starts {
-                self.gathered[0][lane] = from.arena[from.origin + value];
+                self.gathered[0][lane] = arena[value as usize * from.by];
             }
-            let degree = others.degree.within(self.order);
-            let mut at = from.origin + first;
-            for to in &mut self.gathered[1..=degree] {
-                at += stride;
-                to[lane] = from.arena[at];
+            steps[lane] = [others.base, others.stride].map(|i| i as usize * from.by);
+            whole &= others.degree.reaches(self.order);
+        }
+        let others = &mut self.gathered[1..];
+        if whole {
+            let mut at = steps.map(|[first, _]| first);
+            for to in others {
+                for lane in 0..LANES {
+                    at[lane] += steps[lane][1];
+                    to[lane] = arena[at[lane]];
+                }
+            }
+            return;
+        }
+        others.fill([0.0; LANES]);
+        for (lane, &(row, _)) in rows.iter().enumerate() {
+            let Some(&Some(RowPlace { others: place, .. })) = from.places.get(row as usize) else { continue };
+            let [mut at, step] = steps[lane];
+            for to in &mut others[..place.degree.within(self.order)] {
+                at += step;
+                to[lane] = arena[at];
             }
         }
     }

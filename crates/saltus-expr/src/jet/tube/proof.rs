@@ -26,6 +26,17 @@ const REWEIGHINGS: usize = 4;
 const AHEAD: f64 = 16.0;
 const LONGER: f64 = 2.0;
 
+/// A growth beyond this makes too much of rounding, and the step too long.
+const GREATEST_GROWTH: f64 = 16.0;
+/// Where growth matters, rounding is less than this.
+const DRIFT_THAT_GROWS: f64 = 1e-6;
+/// What is left of additional weight in the next proof at least.
+const FORGETTING: f64 = 0.9;
+const GREATEST_SHARE: f64 = 32.0;
+/// By which share of itself a growth has to fall with new weights, and what tells of a tube that is too wide.
+const HELPS: f64 = 0.9;
+const STUBBORN: f64 = 0.25;
+
 /// No number.
 const EMPTY: Range = Range { lo: f64::INFINITY, hi: f64::NEG_INFINITY };
 
@@ -42,11 +53,17 @@ pub(super) struct Flow {
     pub constants: Vec<u32>,
     /// The rows of watched slots.
     watched: Vec<usize>,
-    /// The rows that are always known.
+    /// The rows that are always known, and those that are not zero where all derivatives exist.
     in_core: Vec<bool>,
+    away_from_zero: Vec<bool>,
 }
 
 impl Flow {
+    /// True if a watched slot is not zero where all derivatives exist.
+    pub fn keeps_away(&self, index: usize) -> bool {
+        self.away_from_zero[self.watched[index]]
+    }
+
     pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32], read: &[u32]) -> Flow {
         let row = |slot: u32| tape.row_of_slot[slot as usize].index();
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
@@ -66,6 +83,7 @@ impl Flow {
             constants: (0..plan.slots as u32).filter(|&slot| is_constant[slot as usize]).collect(),
             watched: watched.iter().map(|&slot| row(slot)).collect(),
             in_core,
+            away_from_zero: tape.away_from_zero(),
             states,
             tape,
         }
@@ -115,6 +133,21 @@ impl<'a> Step<'a> {
     }
 }
 
+/// What a proof in the making knows of rounding.
+struct Rounding {
+    /// What it did to the distance; infinite where that is not known apart from growth.
+    drift: f64,
+    /// What it may do at most, if states at rest are to get weight for it.
+    asked: Option<f64>,
+}
+
+impl Rounding {
+    /// The flow may leave the tube.
+    fn open(&self) -> Distance {
+        Distance { tail: f64::INFINITY, drift: self.drift }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
     rows: Vec<Bound>,
@@ -125,15 +158,21 @@ pub(super) struct Proof {
     /// It was made, for these constants; some were met before.
     is_made: bool,
     pub has_met: bool,
-    /// The width of the tube in the weights of the states.
+    /// The width of the tube in the weights of the states, and what was asked for: states that others pull
+    /// away get more weight, not more room.
     width: f64,
+    asked: f64,
     weights: Vec<f64>,
+    /// How many times more weight each state had in the last proof because others pull it.
+    shares: Vec<f64>,
+    /// How many times narrower than asked for the tube is, and was in the last proof.
+    narrowing: f64,
     /// The greatest defect of a state in weights, for each unit of time and apart from it.
     defect: [f64; 2],
     /// The greatest growth of a distance in weights, for each unit of time.
     steepness: f64,
-    /// Some growth, and its exponential.
-    amplification: [f64; 2],
+    /// Some growth, and what it makes of rounding and of the defect.
+    amplification: [f64; 3],
     /// Rounding in weights, for each unit of time and apart from it, and of the derivatives.
     rounding: [f64; 2],
     rate_roundings: Vec<f64>,
@@ -159,10 +198,13 @@ impl Proof {
             is_made: false,
             has_met: false,
             width: 0.0,
+            asked: 0.0,
             weights: vec![0.0; states.len()],
+            shares: vec![1.0; states.len()],
+            narrowing: 1.0,
             defect: [0.0; 2],
             steepness: 0.0,
-            amplification: [0.0, 1.0],
+            amplification: [0.0, 1.0, 1.0],
             rounding: [0.0; 2],
             rate_roundings: vec![0.0; states.len()],
             state_roundings: vec![0.0; states.len()],
@@ -210,32 +252,50 @@ impl Proof {
             self.makes += 1;
         }
         self.begin(step, profiles, width);
-        let (mut drift, mut wanted) = (f64::INFINITY, span.drift.filter(|&drift| drift < 0.5 * width));
-        for _ in 0..REWEIGHINGS + usize::from(wanted.is_some()) {
+        let mut rounding =
+            Rounding { drift: f64::INFINITY, asked: span.drift.filter(|&drift| drift < 0.5 * width) };
+        let mut last = f64::INFINITY;
+        for _ in 0..REWEIGHINGS + usize::from(rounding.asked.is_some()) {
             self.bound_core(step, profiles)?;
-            self.steepness = self.pull(step.flow).fold(0.0_f64, |most, (pull, weight)| {
-                let growth = pull / weight;
-                if growth <= most { most } else { growth }
-            });
+            self.steepness = self.steepest(step.flow);
             let grows = span.h * self.steepness;
-            let has_new_weights = if grows <= greatest_growth(step.order()) {
+            let distance = (grows <= GREATEST_GROWTH).then(|| {
                 self.settle(step, profiles);
-                let distance = self.distance(step);
-                let greatest = wanted.take().unwrap_or(0.5 * width);
-                if distance.drift < greatest || !self.outweigh_rounding(step, profiles, greatest) {
-                    self.is_made = true;
-                    return Ok(distance);
-                }
-                drift = distance.drift;
-                true
+                self.distance(step)
+            });
+            let is_small = grows <= small_growth(step.order());
+            let greatest = rounding.asked.unwrap_or(0.5 * self.width);
+            let allowed = if is_small { greatest } else { greatest.min(DRIFT_THAT_GROWS) };
+            let is_narrow = distance.is_some_and(|distance| distance.drift < allowed);
+            if let Some(distance) = distance.filter(|_| is_small) {
+                rounding.drift = distance.drift;
+            }
+            let has_new_weights = if is_narrow {
+                false
+            } else if is_small {
+                (rounding.asked, last) = (None, f64::INFINITY);
+                self.outweigh_rounding(step, profiles, greatest)
             } else {
-                !grows.is_nan() && self.reweigh(step, profiles)
+                // More weight has to help.
+                let before = std::mem::replace(&mut last, grows);
+                grows < HELPS * before && self.reweigh(step, profiles, grows > STUBBORN * before)
             };
             if !has_new_weights {
-                break;
+                let closes = |distance: &Distance| (is_small || is_narrow) && distance.most() < self.width;
+                let distance = distance.filter(closes);
+                self.is_made = distance.is_some();
+                return Ok(distance.unwrap_or(rounding.open()));
             }
         }
-        Ok(Distance { tail: f64::INFINITY, drift })
+        Ok(rounding.open())
+    }
+
+    /// The greatest growth of a distance, for each unit of time; no number if a pull is none.
+    fn steepest(&self, flow: &Flow) -> f64 {
+        self.pull(flow).fold(0.0_f64, |most, (pull, weight)| {
+            let growth = pull / weight;
+            if growth <= most { most } else { growth }
+        })
     }
 
     /// The distance on a step, if that is within its limits and this less than the width.
@@ -246,15 +306,15 @@ impl Proof {
         let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
         let is_near =
             !flow.reads_time || span.now >= times.lo && span.now + span.h <= times.hi && span.h <= longest;
-        let grows = span.h * self.steepness > greatest_growth(step.order());
-        if !self.is_made || self.width != width || !is_near || grows {
+        let grows = span.h * self.steepness > GREATEST_GROWTH;
+        if !self.is_made || self.asked != width || !is_near || grows {
             return None;
         }
         limits.set_unit(span.h, span.scale);
         if !limits.hold(&step.coefficients, &flow.tape.starts) {
             return None;
         }
-        Some(self.distance(step)).filter(|distance| distance.most() < width)
+        Some(self.distance(step)).filter(|distance| distance.most() < self.width)
     }
 
     /// Forgets everything, also what was found not to be alike.
@@ -277,6 +337,8 @@ impl Proof {
     /// Forgets everything; constants are to be taken anew.
     pub fn forget(&mut self) {
         (self.is_made, self.has_met) = (false, false);
+        self.shares.fill(1.0);
+        self.narrowing = 1.0;
         self.constants.fill(EMPTY);
         if let Some(limits) = &mut self.limits {
             limits.forget();
@@ -287,16 +349,22 @@ impl Proof {
     fn begin(&mut self, step: &Step, profiles: &mut Profiles, width: f64) {
         let Step { flow, span, coefficients, .. } = *step;
         self.is_made = false;
-        self.width = width;
+        self.asked = width;
         let mut reach = [span.h; 2];
         if let Some(limits) = &mut self.limits {
             reach = [AHEAD * span.h, LONGER * span.h];
             limits.renew(&coefficients, &flow.states, [span.h, span.scale]);
         }
         for i in 0..flow.states.len() {
-            let extent = self.state_extent(step, profiles, i);
-            self.weights[i] = extent.size + LEAST_SHARE * extent.start + span.least_weight.max(LEAST_WEIGHT);
+            let share = FORGETTING * self.shares[i];
+            // One at rest says nothing of its next steps.
+            self.shares[i] = if share < GREATEST_SHARE { share.max(1.0) } else { 1.0 };
+            let Extent { start, size, .. } = self.state_extent(step, profiles, i);
+            let least = size + LEAST_SHARE * start + span.least_weight.max(LEAST_WEIGHT);
+            self.weights[i] = self.shares[i] * least;
         }
+        self.narrowing = (FORGETTING * self.narrowing).max(1.0);
+        self.width = width / self.narrowing;
         if let Some(limits) = &mut self.limits {
             let lasts = flow.rates.iter().map(|&(_, slot)| step.last_coefficient(slot));
             limits.suppose_lasts(&coefficients, flow.states.iter().copied().zip(lasts));
@@ -327,10 +395,15 @@ impl Proof {
         self.obstacles.clear();
         self.is_known.fill(false);
         let known = if self.is_fixed_known { flow.tape.fixed } else { 0 };
-        self.bound(step, profiles, &flow.tape.core[known..]);
+        // Without choices a derivative needs each of them.
+        let gives_up = self.limits.is_some() && !flow.tape.has_choices;
+        self.bound(step, profiles, &flow.tape.core[known..], gives_up);
         if self.obstacles.is_empty() {
             self.is_fixed_known = true;
             return Ok(());
+        }
+        if gives_up {
+            return Err(self.obstacles[0]);
         }
         match flow.rates.iter().find_map(|&(rate, _)| self.rows[rate].cause) {
             Some(cause) => Err(self.obstacles[cause as usize]),
@@ -338,11 +411,13 @@ impl Proof {
         }
     }
 
-    fn bound(&mut self, step: &Step, profiles: &mut Profiles, nodes: &[u32]) {
+    fn bound(&mut self, step: &Step, profiles: &mut Profiles, nodes: &[u32], gives_up: bool) {
         let Step { flow, coefficients, .. } = *step;
         let Proof { rows, limits, width, obstacles, .. } = self;
         let polynomials = polynomials(limits, profiles);
-        Pass { tape: &flow.tape, rows, polynomials, coefficients, width: *width, obstacles }.run(nodes);
+        let (width, rounding) = (*width, coefficients.rounding());
+        let tape = &flow.tape;
+        Pass { tape, rows, polynomials, coefficients, width, obstacles, gives_up, rounding }.run(nodes);
     }
 
     /// How far, for each unit of time, every state may be pulled away if all are off by their weights,
@@ -352,14 +427,24 @@ impl Proof {
         pulls.zip(self.weights.iter().copied())
     }
 
-    /// Gives more weight to the states that others pull away; true if any got some.
-    fn reweigh(&mut self, step: &Step, profiles: &mut Profiles) -> bool {
-        let share = 0.5 * greatest_growth(step.order());
-        let rates = step.flow.rates.iter();
-        let needed = rates.map(|&(rate, _)| step.span.h * self.rows[rate].radii.spread / share);
-        let any = raise(&mut self.weights, needed);
+    /// Gives more weight to the states that others pull away; true if any got some. If that was not enough
+    /// before, the tube is no wider for it: else what pulls would grow with it.
+    fn reweigh(&mut self, step: &Step, profiles: &mut Profiles, narrows: bool) -> bool {
+        let goal = 0.5 * small_growth(step.order());
+        let mut most = 1.0_f64;
+        for (i, &(rate, _)) in step.flow.rates.iter().enumerate() {
+            let needed = step.span.h * self.rows[rate].radii.spread / goal;
+            let factor = needed / self.weights[i];
+            if factor > 1.0 && needed.is_finite() {
+                self.weights[i] = needed;
+                self.shares[i] *= factor;
+                most = most.max(factor);
+            }
+        }
+        self.narrowing *= if narrows { most } else { 1.0 };
+        self.width = self.asked / self.narrowing;
         self.place_states(step, profiles);
-        any
+        most > 1.0
     }
 
     /// Gives more weight to the states that hardly move but for rounding, so that this is well below some
@@ -367,8 +452,14 @@ impl Proof {
     fn outweigh_rounding(&mut self, step: &Step, profiles: &mut Profiles, drift: f64) -> bool {
         let h = step.span.h;
         let share = 0.25 * drift / exponential(h * self.steepness);
-        let needed = self.rate_roundings.iter().map(|rounding| h * rounding / share);
-        let any = raise(&mut self.weights, needed);
+        let mut any = false;
+        for (weight, rounding) in self.weights.iter_mut().zip(&self.rate_roundings) {
+            let needed = h * rounding / share;
+            if needed > *weight && needed.is_finite() {
+                *weight = needed;
+                any = true;
+            }
+        }
         self.place_states(step, profiles);
         any
     }
@@ -378,7 +469,7 @@ impl Proof {
         let Step { flow, .. } = *step;
         (self.defect, self.rounding) = ([0.0; 2], [0.0; 2]);
         let growth = step.span.h * self.steepness;
-        self.amplification = [growth, exponential(growth)];
+        self.amplification = [growth, exponential(growth), gathered(growth, step.order())];
         for (i, (&(rate, slot), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
             let Extent { size, .. } = self.state_extent(step, profiles, i);
@@ -403,13 +494,16 @@ impl Proof {
 
     /// The distance of the flow from its polynomials on a step; see the head of the module above.
     fn distance(&self, step: &Step) -> Distance {
-        let (h, p) = (step.span.h, step.order() as f64);
+        let (h, order) = (step.span.h, step.order());
         let growth = h * self.steepness;
-        let [by_time, apart] = self.defect;
-        let tail = (h * by_time + apart) / ((p + 1.0) * (1.0 - growth / (p + 2.0)));
-        let [rounding, integration] = self.rounding;
-        let [known, amplification] = self.amplification;
-        let amplification = if growth <= known { amplification } else { exponential(growth) };
+        let [known, amplification, share] = self.amplification;
+        let [amplification, share] = if growth <= known {
+            [amplification, share]
+        } else {
+            [exponential(growth), gathered(growth, order)]
+        };
+        let ([by_time, apart], [rounding, integration]) = (self.defect, self.rounding);
+        let tail = (h * by_time + apart) * share;
         let drift = (h * rounding + integration) * amplification;
         Distance { tail: tail * (1.0 + 64.0 * UNIT), drift: drift * (1.0 + 8.0 * UNIT) }
     }
@@ -440,7 +534,7 @@ impl Proof {
     /// Gets to know a watched slot.
     pub fn learn(&mut self, step: &Step, profiles: &mut Profiles, index: usize) {
         self.is_known[index] = true;
-        self.bound(step, profiles, &step.flow.tape.cones[index]);
+        self.bound(step, profiles, &step.flow.tape.cones[index], false);
     }
 
     /// What is known of a watched slot on a part of the step.
@@ -452,6 +546,14 @@ impl Proof {
     #[inline]
     pub fn watched_bound(&self, flow: &Flow, index: usize) -> Option<&Bound> {
         Some(&self.rows[flow.watched[index]]).filter(|bound| self.is_known[index] && bound.cause.is_none())
+    }
+
+    /// True if a watched slot that derivatives depend on surely has a sign all along the step.
+    #[inline]
+    pub fn has_sign(&self, flow: &Flow, index: usize, sign: f64) -> bool {
+        let row = flow.watched[index];
+        let Bound { range: Range { lo, hi }, cause, .. } = &self.rows[row];
+        flow.in_core[row] && cause.is_none() && (sign * lo).min(sign * hi) > 0.0
     }
 
     /// What is known of a slot that a function reads, with what makes it unreliable added to a list.
@@ -483,21 +585,23 @@ impl Proof {
     }
 }
 
-/// Raises weights to what is needed, where that is finite; true if any was too small.
-fn raise(weights: &mut [f64], needed: impl Iterator<Item = f64>) -> bool {
-    let mut any = false;
-    for (weight, needed) in weights.iter_mut().zip(needed) {
-        if needed > *weight && needed.is_finite() {
-            *weight = needed;
-            any = true;
-        }
-    }
-    any
+/// A growth up to this hardly matters.
+fn small_growth(order: usize) -> f64 {
+    0.5 * (order + 1) as f64
 }
 
-/// A growth beyond this makes the step too long.
-fn greatest_growth(order: usize) -> f64 {
-    0.5 * (order + 1) as f64
+/// An upper bound of what a distance that grows makes of a defect s^p of 1: the integral of
+/// s^p exp(growth (1 - s)) over the step, as the series of growth^j / ((p + 1) ... (p + 1 + j)).
+fn gathered(growth: f64, order: usize) -> f64 {
+    let mut factor = (order + 1) as f64;
+    let (mut term, mut sum) = (1.0 / factor, 0.0);
+    // From here on each term is at most half of the one before.
+    while factor + 1.0 < 2.0 * growth {
+        sum += term;
+        factor += 1.0;
+        term *= growth / factor;
+    }
+    (sum + term / (1.0 - growth / (factor + 1.0))) * (1.0 + 256.0 * UNIT)
 }
 
 /// Raises numbers to others, or to NaN.
@@ -523,13 +627,14 @@ pub(super) fn shown(obstacles: &[Obstacle], bound: Bound) -> Result<SlotBound, O
     }
 }
 
-/// An upper bound of the exponential of a number that is not negative, at most a third above it.
+/// An upper bound of the exponential of a number that is not negative, at most 1.7 times that.
 fn exponential(x: f64) -> f64 {
-    if x >= 16.0 {
+    if x > GREATEST_GROWTH {
         return f64::INFINITY;
     }
-    let root = 1.0 / (1.0 - x / 64.0);
-    let [fourth, rounding] = [(root * root) * (root * root), 1.0 + 256.0 * UNIT];
+    let root = 1.0 / (1.0 - x / 256.0);
+    let [fourth, rounding] = [(root * root) * (root * root), 1.0 + 1024.0 * UNIT];
     let sixteenth = (fourth * fourth) * (fourth * fourth);
-    (sixteenth * sixteenth) * (sixteenth * sixteenth) * rounding
+    let sixty_fourth = (sixteenth * sixteenth) * (sixteenth * sixteenth);
+    (sixty_fourth * sixty_fourth) * (sixty_fourth * sixty_fourth) * rounding
 }

@@ -38,6 +38,10 @@ pub(super) struct Pass<'a> {
     /// How far off their polynomials the states may be, in their weights.
     pub width: f64,
     pub obstacles: &'a mut Vec<Obstacle>,
+    /// Whether nothing more is asked for after the first of these.
+    pub gives_up: bool,
+    /// That of the coefficients.
+    pub rounding: f64,
 }
 
 /// The residual of a recurrence: what its equation lacks, as drift and tail.
@@ -62,7 +66,13 @@ impl VectorWork for Sweep<'_, '_> {
         let tape = pass.tape;
         for &i in nodes {
             let node = &tape.nodes[i as usize];
-            if pass.obstacles.is_empty() { pass.bound(node) } else { pass.bound_beside_obstacles(node) }
+            if pass.obstacles.is_empty() {
+                pass.bound(node);
+            } else if pass.gives_up {
+                break;
+            } else {
+                pass.bound_beside_obstacles(node);
+            }
         }
     }
 }
@@ -263,12 +273,6 @@ impl Pass<'_> {
         self.extent(row).whole()
     }
 
-    /// Relative rounding of a coefficient of a convolution, with what is made of it.
-    #[inline(always)]
-    fn rounding(&self) -> f64 {
-        (self.order() + 8.0) * UNIT
-    }
-
     /// A row whose polynomial is known, too: its values are near those of the polynomial.
     #[inline(always)]
     fn near(&self, extent: Extent, (range, radii): (Range, Radii)) -> Bound {
@@ -324,7 +328,7 @@ impl Pass<'_> {
     #[inline(always)]
     fn product_bound(&self, x: &Bound, y: &Bound, range: Range, tail: f64) -> Bound {
         let size = product_size(x, y);
-        let own = Radii { drift: self.rounding() * size + TINY, tail, ..Radii::default() };
+        let own = Radii { drift: self.rounding * size + TINY, tail, ..Radii::default() };
         Bound::new(range, product_radii(x, y).plus(own), size)
     }
 
@@ -356,7 +360,7 @@ impl Pass<'_> {
         let values = greater(whole, range.magnitude());
         let radii = x.radii.plus(y.radii.times(values));
         let start = radii.start;
-        let rounding = self.rounding() * (whole * (y.most + y.size) + x.size) + TINY;
+        let rounding = self.rounding * (whole * (y.most + y.size) + x.size) + TINY;
         let own = Radii { drift: extent.size * y.radii.start + rounding, tail, ..Radii::default() };
         let drift = (start + 4.0 * UNIT * x.most) * inverse * (y.variation() * inverse);
         let late = Radii { start: 4.0 * UNIT * values + TINY, drift, ..Radii::default() };
@@ -375,7 +379,7 @@ impl Pass<'_> {
         let tail = self.terms(beyond);
         let r = &self.rows[radicand.index()];
         let (inverse, whole, steepness) = (1.0 / (low + lowest), extent.whole(), 0.5 / low);
-        let rounding = self.rounding() * (whole * whole + r.size) + TINY;
+        let rounding = self.rounding * (whole * whole + r.size) + TINY;
         let own = Radii { drift: rounding, tail, ..Radii::default() };
         let variation = extent.size + r.variation() * steepness;
         let drift = (r.radii.start + 4.0 * UNIT * r.most) * inverse * (variation * inverse);
@@ -407,7 +411,7 @@ impl Pass<'_> {
             }
             Rule::Mul(a, b) => {
                 let size = self.size_of(a, b);
-                (Residual { drift: self.rounding() * size + TINY, tail: self.tail(a, b) }, size)
+                (Residual { drift: self.rounding * size + TINY, tail: self.tail(a, b) }, size)
             }
             _ => (Residual { drift: f64::INFINITY, tail: f64::INFINITY }, f64::INFINITY),
         };
@@ -418,7 +422,7 @@ impl Pass<'_> {
     /// The residual of y' = by a', integrated: the tail has orders beyond p, which divide it.
     fn chain_residual(&mut self, rate: Reg, by: Reg) -> Residual {
         let size = self.size_of(rate, by);
-        Residual { drift: self.rounding() * size + TINY, tail: self.tail(rate, by) / (self.order() + 1.0) }
+        Residual { drift: self.rounding * size + TINY, tail: self.tail(rate, by) / (self.order() + 1.0) }
     }
 
     /// Functions with y' = by a'. The error of the polynomial N obeys the same equation, linearised,
@@ -448,7 +452,7 @@ impl Pass<'_> {
                 // by = 1 + y y or 1 - y y, made by a recurrence of its own.
                 let values = self.whole(row).max(range.magnitude());
                 let square =
-                    Residual { drift: self.rounding() * (1.0 + values * values), tail: self.tail(row, row) };
+                    Residual { drift: self.rounding * (1.0 + values * values), tail: self.tail(row, row) };
                 (exp(2.0 * values * a.size), one.plus(square.times(a.size)), start)
             }
             _ => (exp(a.size), one, start),
@@ -482,7 +486,7 @@ impl Pass<'_> {
             return self.blame(node);
         }
         let tail = (self.tail(rate, by) + above.radii.tail) / share + 2.0 * size * g.radii.tail;
-        let rounding = self.rounding() * (self.size_of(rate, by) + above.size) + TINY;
+        let rounding = self.rounding * (self.size_of(rate, by) + above.size) + TINY;
         let drift = rounding + above.radii.drift + 2.0 * size * (g.radii.start + g.radii.drift);
         radii.tail += tail / least;
         radii.drift += drift / least;
@@ -507,7 +511,7 @@ impl Pass<'_> {
         let tail = (self.tail(rate, base) + c * self.tail(base_rate, row)) / (self.order() + 1.0);
         let start = FUNCTION * self.whole(row) + TINY;
         radii.tail += growth * tail / least;
-        radii.drift += growth * ((self.rounding() + UNIT) * sizes + TINY + start * c * a.size) / least;
+        radii.drift += growth * ((self.rounding + UNIT) * sizes + TINY + start * c * a.size) / least;
         let extent = self.extent(row);
         self.near(extent, (range, radii))
     }
@@ -553,7 +557,7 @@ impl Pass<'_> {
         let whole = patch.value.abs() + by_x * u.most + by_y * v.most + by_xy * u.most * v.most;
         let mut radii = u.radii.times(by_x).plus(v.radii.times(by_y)).plus(product.times(by_xy));
         radii.start += 16.0 * UNIT * whole + TINY;
-        radii.drift += 2.0 * self.rounding() * (size + whole) + TINY;
+        radii.drift += 2.0 * self.rounding * (size + whole) + TINY;
         radii.tail += by_xy * self.tail(a, b);
         let [value, slope_x, slope_y, bend] =
             [patch.value, patch.by_x, patch.by_y, patch.by_xy].map(Range::point);

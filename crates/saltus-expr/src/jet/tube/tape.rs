@@ -71,6 +71,8 @@ pub(super) struct Tape {
     /// constants alone.
     pub core: Vec<u32>,
     pub fixed: usize,
+    /// True if some derivative is chosen from others, which need not all exist.
+    pub has_choices: bool,
     /// For each watched slot the nodes it depends on outside the core.
     pub cones: Vec<Vec<u32>>,
 }
@@ -101,6 +103,8 @@ impl Tape {
         tape.find_kin(alike, plan);
         let derivatives = plan.states.iter().map(|&(_, rate)| tape.row_of_slot[rate as usize]);
         tape.core = tape.cone(derivatives, &[]);
+        let is_choice = |&i: &u32| matches!(tape.nodes[i as usize].is.start, Some(Op::Select(..)));
+        tape.has_choices = tape.core.iter().any(is_choice);
         let cones = watched.iter().map(|&slot| {
             let row = tape.row_of_slot[slot as usize];
             tape.cone(std::iter::once(row), &tape.core)
@@ -290,6 +294,24 @@ impl Tape {
             for_operands(self.nodes[i as usize].is, |r| stack.push(r));
         }
         cone.into_iter().collect()
+    }
+
+    /// The rows that are not zero where all derivatives exist: divisors, and what a root, a logarithm or a power
+    /// is taken of.
+    pub fn away_from_zero(&self) -> Vec<bool> {
+        let mut away = vec![false; self.degrees.len()];
+        for &i in &self.core {
+            let Node { is, kind, .. } = self.nodes[i as usize];
+            let row = match (kind, is.start, is.rule) {
+                (Kind::Ratio(_, b) | Kind::Quotient(_, b, _), ..) => b,
+                (Kind::Root(a, _), ..) => a,
+                (_, _, Rule::Power { base, .. }) => base,
+                (_, Some(Op::Unary(Unary::Log, a)), _) => a,
+                _ => continue,
+            };
+            away[row.index()] = true;
+        }
+        away
     }
 
     /// True for the rows that some node reads.
