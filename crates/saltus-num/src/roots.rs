@@ -16,6 +16,8 @@
 //! The coefficients are taken as exact. A caller whose coefficients carry errors of their own adds
 //! those, divided by the slope, to the brackets.
 
+mod bent;
+
 use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
 use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude, magnitude};
 
@@ -281,7 +283,7 @@ impl RootFinder {
         let found = match self.poly[..] {
             [c0, c1] => self.linear(c0, c1),
             [c0, c1, c2] => self.quadratic(c0, c1, c2),
-            _ => None,
+            _ => self.bent(),
         };
         match found {
             Some(roots) => {

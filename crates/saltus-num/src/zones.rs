@@ -10,7 +10,7 @@
 
 use crate::UNIT;
 use crate::bernstein::{reciprocal_binomials, to_bernstein};
-use crate::polynomial::{evaluate_with_magnitude, magnitude};
+use crate::polynomial::{evaluate_with_derivative, evaluate_with_magnitude, magnitude};
 use crate::roots::{Root, RootFinder, Sign, noise_factor};
 
 /// Cuts of gaps before what is left of one counts as uncertain.
@@ -100,6 +100,15 @@ struct Near<'a> {
     radius: Radius,
 }
 
+/// A polynomial that bends one way everywhere, more than its radius does.
+#[derive(Clone, Copy)]
+struct Bent {
+    /// The sign of its second derivative.
+    sign: Sign,
+    /// Rounding of its slopes.
+    noise: f64,
+}
+
 /// What is known of the sign at a place.
 struct Known {
     sign: Option<Sign>,
@@ -138,6 +147,34 @@ impl Near<'_> {
             least = if sum < 0.0 { sum } else { 0.0 };
         }
         room + least > 0.0
+    }
+
+    /// Which way the polynomial bends, if it does so everywhere.
+    fn bent(&self) -> Option<Bent> {
+        let [_, first, bend, rest @ ..] = self.c else { return None };
+        let order = f64::from(self.radius.order);
+        let (mut slopes, mut bends) = (first.abs() + 2.0 * bend.abs(), order * order * self.radius.tail);
+        for (k, c) in (3..).zip(rest) {
+            let slope = f64::from(k) * c.abs();
+            slopes += slope;
+            bends += f64::from(k - 1) * slope;
+        }
+        let noise = (8 * self.c.len() + 16) as f64 * UNIT;
+        let is_bent = 2.0 * bend.abs() * (1.0 - 4.0 * noise) > bends * (1.0 + 4.0 * noise);
+        is_bent.then(|| Bent { sign: Sign::of(*bend), noise: noise * slopes })
+    }
+
+    /// True if a bent polynomial keeps the sign that it certainly has at both ends of a part. Towards zero it
+    /// is below its chord, with radius and rounding, which bend alike; away from it, it leaves no such place
+    /// behind from where it falls up to the end, or rises from the start on.
+    fn keeps_bent(&self, bent: Bent, Gap { from, to, sign }: Gap) -> bool {
+        if sign != bent.sign {
+            return true;
+        }
+        let slope = |s: f64| sign.value() * evaluate_with_derivative(self.c, s).1;
+        let Radius { drift, tail, order, .. } = self.radius;
+        let growth = drift + f64::from(order) * tail;
+        slope(to) + bent.noise <= 0.0 || slope(from) >= growth + 2.0 * bent.noise
     }
 
     /// A place with a certain sign from `s` towards `last`, nearly the first there is.
@@ -212,8 +249,11 @@ impl ZoneFinder {
         self.gaps.push(Gap { from, to: 1.0, sign: if end == sign { sign } else { Sign::Zero } });
         let found = zones.len();
         let mut cuts = 0;
-        while let Some(Gap { from, to, sign }) = self.gaps.pop() {
-            if to <= from || sign != Sign::Zero && self.is_proved(near, from, to) {
+        let bent = near.bent();
+        while let Some(gap) = self.gaps.pop() {
+            let Gap { from, to, sign } = gap;
+            let is_kept = || bent.is_some_and(|bent| near.keeps_bent(bent, gap));
+            if to <= from || sign != Sign::Zero && (is_kept() || self.is_proved(near, from, to)) {
                 continue;
             }
             cuts += 1;

@@ -24,7 +24,7 @@ use saltus_num::elementary::{pow, powi};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// How much greater than the coefficients of a step the limits are, and become where they have to grow.
-const SIZES: f64 = 2.0;
+const SIZES: f64 = 3.0;
 const GROWTH: f64 = 4.0;
 
 /// Ratios of coefficients are supposed to be in this range.

@@ -143,9 +143,10 @@ pub struct Tube {
     profiles: Profiles,
     /// The slots of constants and their values.
     constants: Vec<(u32, f64)>,
-    /// For many steps, and for one.
+    /// For many steps, and for one, which has not taken the constants yet.
     wide: Proof,
     tight: Proof,
+    has_new_constants: bool,
     /// Which of them is in force, the part of it that is the step, and the distance there.
     is_tight: bool,
     part: Part,
@@ -187,6 +188,7 @@ impl Tube {
             constants: flow.constants.iter().map(|&slot| (slot, f64::NAN)).collect(),
             wide: Proof::new(&flow, Some(order)),
             tight: Proof::new(&flow, None),
+            has_new_constants: true,
             is_tight: false,
             part: Part::WHOLE,
             distance: Distance::default(),
@@ -213,6 +215,7 @@ impl Tube {
     pub fn restart(&mut self) {
         self.wide.restart(&self.flow.tape);
         self.tight.restart(&self.flow.tape);
+        self.has_new_constants = true;
         (self.waits, self.patience, self.longest) = (0, PATIENCE[0], f64::INFINITY);
     }
 
@@ -229,6 +232,7 @@ impl Tube {
         }
         if have_changed {
             self.wide.take_constants(&self.constants);
+            self.has_new_constants = true;
         }
     }
 
@@ -311,10 +315,11 @@ impl Tube {
             self.waits -= 1;
             return None;
         }
-        let made = wide.make(&step, profiles, width).ok().filter(|distance| distance.most() < width);
-        if made.is_some() {
+        let made = wide.make(&step, profiles, width);
+        let is_near_edge = made.is_err();
+        if let Some(distance) = made.ok().filter(|distance| distance.most() < width) {
             self.patience = PATIENCE[0];
-            return made;
+            return Some(distance);
         }
         wide.forget();
         // Rows that look alike may not be: without that it may succeed the next time.
@@ -324,7 +329,8 @@ impl Tube {
         if self.unit > self.span.h {
             self.longest = SHORTER * self.unit;
         } else {
-            self.waits = self.patience;
+            // Beside an edge each step is another one.
+            self.waits = if is_near_edge { PATIENCE[1] / 2 } else { self.patience };
             self.patience = (2 * self.patience).min(PATIENCE[1]);
         }
         None
@@ -335,7 +341,9 @@ impl Tube {
         self.raise_powers();
         let Tube { flow, span, powers, profiles, tight, .. } = self;
         (self.is_tight, self.part) = (true, Part::WHOLE);
-        tight.take_constants(&self.constants);
+        if std::mem::take(&mut self.has_new_constants) {
+            tight.take_constants(&self.constants);
+        }
         let step = Step::new(flow, *span, powers, jets);
         profiles.read(&step.coefficients);
         self.distance = tight.make(&step, profiles, width)?;

@@ -162,6 +162,8 @@ pub(super) struct Proof {
     /// away get more weight, not more room.
     width: f64,
     asked: f64,
+    /// The states along their polynomials, and their weights.
+    extents: Vec<Extent>,
     weights: Vec<f64>,
     /// How many times more weight each state had in the last proof because others pull it.
     shares: Vec<f64>,
@@ -199,6 +201,7 @@ impl Proof {
             has_met: false,
             width: 0.0,
             asked: 0.0,
+            extents: vec![Extent::default(); states.len()],
             weights: vec![0.0; states.len()],
             shares: vec![1.0; states.len()],
             narrowing: 1.0,
@@ -260,7 +263,7 @@ impl Proof {
             self.steepness = self.steepest(step.flow);
             let grows = span.h * self.steepness;
             let distance = (grows <= GREATEST_GROWTH).then(|| {
-                self.settle(step, profiles);
+                self.settle(step);
                 self.distance(step)
             });
             let is_small = grows <= small_growth(step.order());
@@ -274,11 +277,11 @@ impl Proof {
                 false
             } else if is_small {
                 (rounding.asked, last) = (None, f64::INFINITY);
-                self.outweigh_rounding(step, profiles, greatest)
+                self.outweigh_rounding(step, greatest)
             } else {
                 // More weight has to help.
                 let before = std::mem::replace(&mut last, grows);
-                grows < HELPS * before && self.reweigh(step, profiles, grows > STUBBORN * before)
+                grows < HELPS * before && self.reweigh(step, grows > STUBBORN * before)
             };
             if !has_new_weights {
                 let closes = |distance: &Distance| (is_small || is_narrow) && distance.most() < self.width;
@@ -359,7 +362,9 @@ impl Proof {
             let share = FORGETTING * self.shares[i];
             // One at rest says nothing of its next steps.
             self.shares[i] = if share < GREATEST_SHARE { share.max(1.0) } else { 1.0 };
-            let Extent { start, size, .. } = self.state_extent(step, profiles, i);
+            let row = Reg(flow.states[i] as u32);
+            self.extents[i] = polynomials(&mut self.limits, profiles).extent(&coefficients, row);
+            let Extent { start, size, .. } = self.extents[i];
             let least = size + LEAST_SHARE * start + span.least_weight.max(LEAST_WEIGHT);
             self.weights[i] = self.shares[i] * least;
         }
@@ -369,21 +374,15 @@ impl Proof {
             let lasts = flow.rates.iter().map(|&(_, slot)| step.last_coefficient(slot));
             limits.suppose_lasts(&coefficients, flow.states.iter().copied().zip(lasts));
         }
-        self.place_states(step, profiles);
+        self.place_states(step.flow);
         let [ahead, longest] = reach;
         let end = Range::point(span.now).add(Range::point(ahead)).hi;
         let radii = Radii { drift: 4.0 * UNIT * longest, ..Radii::default() };
         self.rows[flow.time_slot] = Bound::new(Range { lo: span.now, hi: end }, radii, longest);
     }
 
-    fn state_extent(&mut self, step: &Step, profiles: &mut Profiles, state: usize) -> Extent {
-        let row = Reg(step.flow.states[state] as u32);
-        polynomials(&mut self.limits, profiles).extent(&step.coefficients, row)
-    }
-
-    fn place_states(&mut self, step: &Step, profiles: &mut Profiles) {
-        for (i, &row) in step.flow.states.iter().enumerate() {
-            let (extent, weight) = (self.state_extent(step, profiles, i), self.weights[i]);
+    fn place_states(&mut self, flow: &Flow) {
+        for ((&row, &extent), &weight) in flow.states.iter().zip(&self.extents).zip(&self.weights) {
             let radii = Radii { spread: weight, ..Radii::default() };
             let range = extent.range(weight * self.width * (1.0 + 8.0 * UNIT));
             self.rows[row] = Bound::new(range, radii, extent.size);
@@ -429,7 +428,7 @@ impl Proof {
 
     /// Gives more weight to the states that others pull away; true if any got some. If that was not enough
     /// before, the tube is no wider for it: else what pulls would grow with it.
-    fn reweigh(&mut self, step: &Step, profiles: &mut Profiles, narrows: bool) -> bool {
+    fn reweigh(&mut self, step: &Step, narrows: bool) -> bool {
         let goal = 0.5 * small_growth(step.order());
         let mut most = 1.0_f64;
         for (i, &(rate, _)) in step.flow.rates.iter().enumerate() {
@@ -443,13 +442,13 @@ impl Proof {
         }
         self.narrowing *= if narrows { most } else { 1.0 };
         self.width = self.asked / self.narrowing;
-        self.place_states(step, profiles);
+        self.place_states(step.flow);
         most > 1.0
     }
 
     /// Gives more weight to the states that hardly move but for rounding, so that this is well below some
     /// number in weights; true if any got some.
-    fn outweigh_rounding(&mut self, step: &Step, profiles: &mut Profiles, drift: f64) -> bool {
+    fn outweigh_rounding(&mut self, step: &Step, drift: f64) -> bool {
         let h = step.span.h;
         let share = 0.25 * drift / exponential(h * self.steepness);
         let mut any = false;
@@ -460,19 +459,19 @@ impl Proof {
                 any = true;
             }
         }
-        self.place_states(step, profiles);
+        self.place_states(step.flow);
         any
     }
 
     /// What the distance follows from.
-    fn settle(&mut self, step: &Step, profiles: &mut Profiles) {
+    fn settle(&mut self, step: &Step) {
         let Step { flow, .. } = *step;
         (self.defect, self.rounding) = ([0.0; 2], [0.0; 2]);
         let growth = step.span.h * self.steepness;
         self.amplification = [growth, exponential(growth), gathered(growth, step.order())];
         for (i, (&(rate, slot), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
-            let Extent { size, .. } = self.state_extent(step, profiles, i);
+            let Extent { size, .. } = self.extents[i];
             let defect = match &self.limits {
                 Some(limits) => [radii.tail, limits.beyond(state)],
                 None => [radii.tail + self.last_term(step, slot), 0.0],
