@@ -15,7 +15,7 @@ use crate::vm;
 use saltus_num::elementary;
 
 /// Constant exponents up to this size become whole powers.
-const GREATEST_WHOLE_POWER: f64 = 1024.0;
+pub(crate) const GREATEST_WHOLE_POWER: f64 = 1024.0;
 
 impl Graph {
     /// The expression for a node, simplified.

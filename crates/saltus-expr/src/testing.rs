@@ -1,6 +1,7 @@
 //! Random expressions and a plain evaluator, for property tests.
 
 use crate::graph::{Binary, Expr, Graph, Node, Sort, Unary, VarId};
+use crate::simplify::GREATEST_WHOLE_POWER;
 use crate::vm;
 use proptest::prelude::*;
 use saltus_num::elementary;
@@ -101,7 +102,7 @@ pub fn points() -> impl Strategy<Value = Vec<[f64; VARIABLES]>> {
 }
 
 fn power(base: f64, exponent: f64) -> f64 {
-    let whole = exponent.fract() == 0.0 && exponent.abs() <= 64.0;
+    let whole = exponent.fract() == 0.0 && exponent.abs() <= GREATEST_WHOLE_POWER;
     if whole { elementary::powi(base, exponent as i32) } else { elementary::pow(base, exponent) }
 }
 

@@ -359,9 +359,20 @@ mod tests {
                 out
             })
         };
+        // Two roots, or a vertex above zero, and so little of higher powers that it bends one way.
+        let bent = (prop::collection::vec(-1.0f64..1.0, 4..14), -0.5f64..1.5, -0.1f64..0.1).prop_map(
+            |(mut c, vertex, height)| {
+                let [c0, c1, c2, others @ ..] = &mut c[..] else { return c };
+                (*c0, *c1, *c2) = (vertex * vertex + height, -2.0 * vertex, 1.0);
+                let most = 1.0 / others.len().pow(3) as f64;
+                others.iter_mut().for_each(|c| *c *= most);
+                c
+            },
+        );
         prop_oneof![
             prop::collection::vec(-1.0f64..1.0, 2..14),
             prop::collection::vec(-0.5f64..1.5, 1..7).prop_map(product),
+            bent,
         ]
     }
 

@@ -167,6 +167,26 @@ proptest! {
         check(&c)?;
     }
 
+    /// So does what bends one way all over: two roots, a touch up to its last bits, or none, beyond the ends too.
+    #[test]
+    fn bent(
+        vertex in -0.25f64..1.25,
+        height in -18.0f64..0.0,
+        below: bool,
+        bend in prop_oneof![Just(1.0), Just(-1.0)],
+        share in 0.0f64..1.1,
+        others in prop::collection::vec(-1.0f64..1.0, 1..4),
+        at_end: bool,
+    ) {
+        let height = if below { -1.0 } else { 1.0 } * 10f64.powf(height);
+        let bends = (3..).zip(&others).map(|(k, c)| f64::from(k * (k - 1)) * c.abs()).sum::<f64>();
+        let mut c = vec![bend * (vertex * vertex + height), -2.0 * bend * vertex, bend];
+        c.extend(others.iter().map(|c| 2.0 * share * c / bends));
+        // A root at the very end, or as near to it as numbers are.
+        c[0] -= if at_end { c.iter().sum::<f64>() } else { 0.0 };
+        check(&c)?;
+    }
+
     /// Straight lines and parabolas have their own formulas.
     #[test]
     fn low_degrees(c in prop::collection::vec(-1.0f64..1.0, 2..4), root in 0.0f64..1.1, shift in -18i32..0) {

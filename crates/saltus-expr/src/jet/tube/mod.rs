@@ -11,7 +11,7 @@
 //! as long as |e| is at most the width of the tube for which growth was bounded (the greatest sum of the
 //! magnitudes of the entries of a row of the Jacobian there, in weights), and so
 //!
-//! |e| <= tail s^(p+1) + drift s,  tail = defect / ((p + 1) (1 - growth / (p + 2))).
+//! |e| <= tail s^(p+1) + drift s,  tail = defect times the integral of s^p exp(growth (1 - s)).
 //!
 //! If that is less than the width at s = 1, the flow never leaves the tube, hence exists. The defect
 //! comes in at the end of the step, so growth hardly matters, and what is proved is about as narrow as

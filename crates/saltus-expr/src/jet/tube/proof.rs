@@ -637,3 +637,26 @@ fn exponential(x: f64) -> f64 {
     let sixty_fourth = (sixteenth * sixteenth) * (sixteenth * sixteenth);
     (sixty_fourth * sixty_fourth) * (sixty_fourth * sixty_fourth) * rounding
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_bounded_closely_from_above() {
+        for order in [2, 7, 12, 24] {
+            for tenth in 0..=10 * GREATEST_GROWTH as usize {
+                let growth = tenth as f64 / 10.0;
+                let parts = 4000;
+                let middles = (0..parts).map(|i| (i as f64 + 0.5) / parts as f64);
+                let terms = middles.map(|s| s.powi(order as i32) * (growth * (1.0 - s)).exp());
+                let integral = terms.sum::<f64>() / parts as f64;
+                let bound = gathered(growth, order);
+                assert!(bound > 0.99999 * integral && bound < 2.0 * integral, "{order} {growth}: {bound}");
+                let amplification = exponential(growth) / growth.exp();
+                assert!((1.0..1.7).contains(&amplification), "{growth}: {amplification}");
+            }
+        }
+        assert_eq!(exponential(1.01 * GREATEST_GROWTH), f64::INFINITY);
+    }
+}
