@@ -202,7 +202,7 @@ impl Runner<'_> {
             self.load_row(p, length / self.scale);
             let row = &self.row[..self.row_length(p)];
             // Mostly the sign at the end tells.
-            let is_beyond = sign_of(polynomial::evaluate(row, 1.0)) != sign_of(row[0]);
+            let is_beyond = row[0] * polynomial::evaluate(row, 1.0) < 0.0;
             is_beyond || !excludes_zero(row) && self.finder.first_root(row).is_some()
         })
     }

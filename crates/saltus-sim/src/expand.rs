@@ -103,8 +103,8 @@ impl Runner<'_> {
                     if self.combination().is_cut_off { self.shorten_by_defect(length) } else { length };
                 self.earliest.clear();
                 // A proof looks at guards that are computed with the flow itself.
-                let is_surveyed = self.combination().bank.is_some() || !self.method.is_proof();
-                let is_surveyed = is_surveyed && self.has_many_guards();
+                let is_left_to_proof = self.method.is_proof() && self.combination().bank.is_none();
+                let is_surveyed = self.has_many_guards() && !is_left_to_proof;
                 let length = if is_surveyed { self.survey_guards(length)? } else { length };
                 let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
                 let length = match proof {

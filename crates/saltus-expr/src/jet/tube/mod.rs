@@ -143,9 +143,10 @@ pub struct Tube {
     profiles: Profiles,
     /// The slots of constants and their values.
     constants: Vec<(u32, f64)>,
-    /// For many steps, and for one, which has not taken the constants yet.
+    /// For many steps, and for one.
     wide: Proof,
     tight: Proof,
+    /// True if the one for one step has not taken the constants yet.
     has_new_constants: bool,
     /// Which of them is in force, the part of it that is the step, and the distance there.
     is_tight: bool,

@@ -59,11 +59,6 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// True if a watched slot is not zero where all derivatives exist.
-    pub fn keeps_away(&self, index: usize) -> bool {
-        self.away_from_zero[self.watched[index]]
-    }
-
     pub fn new(plan: &FlowPlan, tape: Tape, watched: &[u32], read: &[u32]) -> Flow {
         let row = |slot: u32| tape.row_of_slot[slot as usize].index();
         let states: Vec<usize> = plan.states.iter().map(|&(state, _)| row(state)).collect();
@@ -87,6 +82,11 @@ impl Flow {
             states,
             tape,
         }
+    }
+
+    /// True if a watched slot is not zero where all derivatives exist.
+    pub fn keeps_away(&self, index: usize) -> bool {
+        self.away_from_zero[self.watched[index]]
     }
 }
 
