@@ -16,6 +16,7 @@
 //! tables) are locked: the branch or piece is chosen from the values at order 0 and kept.
 
 mod bank;
+mod convolution;
 mod degree;
 mod lanes;
 mod lower;

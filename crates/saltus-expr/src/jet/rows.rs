@@ -4,7 +4,8 @@
 //! Neighbouring lanes are taken as one vector operation; a lane's numbers do not depend on the
 //! others.
 
-use super::lanes::{self, Order};
+use super::convolution;
+use super::lanes::{self, Order, Pack};
 use super::lower::Lowered;
 use super::recurrence::Rule;
 use crate::program::Reg;
@@ -72,8 +73,32 @@ impl Rows {
             match node.rule {
                 Rule::Add(a, b) => self.combine(arena, y, [a, b], |x, y| x + y, |y| y),
                 Rule::Sub(a, b) => self.combine(arena, y, [a, b], |x, y| x - y, |y| -y),
+                Rule::Mul(a, b) if self.are_contiguous([a, b]) => self.convolve(arena, y, [a, b], false),
+                Rule::Square(a) if self.are_contiguous([a, a]) => self.convolve(arena, y, [a, a], true),
                 rule => self.complete_row(arena, (y, rule), inverses),
             }
+        }
+    }
+
+    /// True if rows have all their coefficients, and these are one list of numbers or of vectors.
+    fn are_contiguous(&self, rows: [Reg; 2]) -> bool {
+        let Lowered { degrees, starts, .. } = &*self.lowered;
+        matches!(self.lanes, 1 | 4)
+            && rows.iter().all(|row| starts[row.index()] && degrees[row.index()].reaches(self.span - 1))
+    }
+
+    /// The product of two rows, or the square of one, from order 1 on.
+    fn convolve(&self, arena: &mut [f64], y: usize, [a, b]: [Reg; 2], is_square: bool) {
+        fn of<P: Pack>([a, b]: [&[P]; 2], is_square: bool, out: &mut [P]) {
+            if is_square { convolution::square(a, out) } else { convolution::product(a, b, out) }
+        }
+        let (known, new) = arena.split_at_mut(self.row(y));
+        let new = &mut new[..self.span * self.lanes];
+        let rows = [a, b].map(|row| &known[self.row(row.index())..][..self.span * self.lanes]);
+        if self.lanes == 1 {
+            of(rows, is_square, new);
+        } else {
+            of(rows.map(|row| row.as_chunks::<4>().0), is_square, new.as_chunks_mut::<4>().0);
         }
     }
 
