@@ -8,6 +8,7 @@ pub mod hash;
 pub mod interval;
 pub mod jet;
 pub mod lookup;
+mod parts;
 pub mod plan;
 pub mod program;
 mod simplify;
@@ -21,6 +22,7 @@ pub use graph::{
     Binary, Expr, Extrapolation, Graph, Interpolation, Node, Sort, Table, TableId, Unary, VarId,
 };
 pub use interval::Boxes;
+pub use parts::{Part, Parts};
 pub use plan::{FlowPlan, PlanBlock, PlanFault};
 pub use program::{Op, Program, Programs, Reg};
 pub use vm::Departure;

@@ -355,6 +355,11 @@ impl Jets for NativeJet {
         &self.memory
     }
 
+    fn state_rows(&mut self) -> &mut [f64] {
+        let JetLayout { order, states_base, states_stride, .. } = self.shared.layout;
+        &mut self.memory[states_base..states_base + (order + 1) * states_stride]
+    }
+
     fn row_place(&self, block: usize, row: usize) -> Option<RowPlace> {
         self.shared.places[self.shared.fused.block_rows[block][row].index()]
     }

@@ -8,6 +8,7 @@ use crate::composer::Composer;
 use crate::crowd::FEW;
 use crate::error::SimError;
 use crate::guards::sign_of;
+use crate::kept::Kept;
 use crate::kinks;
 use saltus_expr::jet::{Bank, Degree, JetMachine, Jets, RowInMemory};
 use saltus_expr::{FlowPlan, PlanBlock};
@@ -86,6 +87,8 @@ pub(crate) struct Combination {
     pub watching: FlowPlan,
     /// Composes the atoms with polynomials of the states; made when first needed.
     pub composer: Option<Composer>,
+    /// The independent parts of the flow, if nothing reads its jets but a crowd, and there are some.
+    pub kept: Option<Kept>,
     /// Proves steps; made when first needed.
     pub prover: Option<Box<Certifier>>,
     pub jets: Box<dyn Jets>,
@@ -186,6 +189,7 @@ impl Combinations {
     pub fn restart(&mut self) {
         for combination in &mut self.list {
             combination.clearing.close();
+            combination.forget_parts();
             if let Some(prover) = &mut combination.prover {
                 prover.restart();
             }
@@ -330,6 +334,7 @@ fn assemble(
         is_complete: false,
         serves_actions_alone: false,
         composer: None,
+        kept: None,
         prover: None,
         plan: Arc::new(plan),
         uses: 0,
@@ -346,6 +351,7 @@ fn assemble(
     combination.has_idle_kinks |= combination.shown_alone.contains(&true);
     combination.is_edge_alone = edges_alone(&combination, code);
     combination.serves_actions_alone = combination.has_no_other_readers(code);
+    combination.kept = combination.parts();
     Ok(combination)
 }
 
@@ -503,10 +509,28 @@ impl Combination {
         }
     }
 
+    /// The same for what expands parts of the flow alone.
+    #[cfg(feature = "native")]
+    pub fn parts_go_native(&mut self, order: usize) -> bool {
+        let Some(kept) = &mut self.kept else { return false };
+        kept.settled = true;
+        let compile = |plan| saltus_jit::NativeJet::compile(plan, order);
+        let Ok(native) = kept.classes().iter().map(compile).collect::<Result<Vec<_>, _>>() else { return false };
+        kept.take_machines(native.into_iter().map(|jets| Box::new(jets) as Box<dyn Jets>));
+        true
+    }
+
     /// There is no native code in this build.
     #[cfg(not(feature = "native"))]
     pub fn go_native(&mut self, _order: usize) -> bool {
         self.settled = true;
+        false
+    }
+
+    /// There is no native code in this build.
+    #[cfg(not(feature = "native"))]
+    pub fn parts_go_native(&mut self, _order: usize) -> bool {
+        self.kept.iter_mut().for_each(|kept| kept.settled = true);
         false
     }
 
@@ -547,6 +571,20 @@ impl Combination {
             && self.watches.iter().all(|watch| matches!(watch, Watch::Rule(_)))
             && conditions.into_iter().all(Formula::reads_atoms_alone)
             && written().all(|slot| !read.contains(slot))
+    }
+
+    /// The independent parts of the flow, if nothing asks for other jets than those of the states, of a crowd.
+    fn parts(&self) -> Option<Kept> {
+        let bank = self.bank.as_ref().filter(|_| self.serves_actions_alone)?;
+        let is_plain = self.flat.is_empty() && self.unbounded.is_empty() && !self.is_cut_off;
+        is_plain.then(|| Kept::new(&self.plan, self.jets.as_ref(), bank))?
+    }
+
+    /// All polynomials are to be computed anew.
+    pub fn forget_parts(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.forget();
+        }
     }
 
     /// Finds the coefficients of the active atoms in the memory of the jets in force.

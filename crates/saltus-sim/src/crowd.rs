@@ -35,6 +35,10 @@ impl Default for Horizon {
 }
 
 impl Horizon {
+    pub fn length(self) -> f64 {
+        self.0
+    }
+
     /// A step of some length was made; `event` if it was to end at one.
     fn learn(&mut self, length: f64, event: bool) {
         let last = if self.0.is_finite() { self.0 } else { length };

@@ -1,7 +1,9 @@
 //! Expanding the flow: Taylor polynomials of states and guards from the present values, and how
 //! far they may be trusted.
 
+use crate::combination::Combination;
 use crate::explain;
+use crate::kept::{Kept, Origin, Trust};
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_solve::certificate::Verdict;
@@ -30,19 +32,53 @@ impl Runner<'_> {
         if self.scale == 0.0 {
             self.guess_scale();
         }
+        if !self.follow_parts() {
+            self.compute_jets();
+        }
+        self.stats.jet_evals += 1;
+        self.jets_fresh = true;
+    }
+
+    /// Keeps the polynomials of the parts of the flow that go on as they were, and expands the others; false if
+    /// all are to be computed.
+    fn follow_parts(&mut self) -> bool {
+        if !self.may_keep_parts() {
+            return false;
+        }
+        let (now, trust) = (self.origin(), self.trust());
+        let Combination { kept, jets, .. } = self.combinations.get_mut(self.current);
+        kept.as_mut().is_some_and(|kept| kept.follow(jets.as_mut(), &self.env, now, trust))
+    }
+
+    fn may_keep_parts(&self) -> bool {
+        self.stepper.is_none() && !self.method.is_proof()
+    }
+
+    fn origin(&self) -> Origin {
+        Origin { time: [self.stamp.t, self.t_low], unit: self.scale }
+    }
+
+    fn trust(&self) -> Trust {
+        let asked = self.horizon.length().min(self.until - self.stamp.t);
+        Trust { bound: self.bound, tolerance: self.tolerance, asked }
+    }
+
+    fn compute_jets(&mut self) {
+        let (now, trust, may_keep) = (self.origin(), self.trust(), self.may_keep_parts());
         let combination = self.combinations.get_mut(self.current);
         combination.run_jets(&self.env, self.scale);
         if self.method.is_proof() {
             combination.complete();
         }
         combination.uses += 1;
+        if let Some(kept) = combination.kept.as_mut().filter(|_| may_keep) {
+            kept.begin(combination.jets.as_ref(), now, trust);
+        }
         if combination.has_domains {
             let value = |slot: u32| combination.jets.coefficient(slot, 0);
             let inside = self.code.is_inside(combination, &self.env, value);
             self.stats.outside_domain_evals += u64::from(!inside);
         }
-        self.stats.jet_evals += 1;
-        self.jets_fresh = true;
     }
 
     /// Scales are powers of two, so that scaling loses no bits.
@@ -53,18 +89,21 @@ impl Runner<'_> {
     /// Changes to native code when the combination has been expanded often enough.
     fn tier_up(&mut self) {
         let combination = self.combinations.get_mut(self.current);
-        if combination.settled {
-            return;
-        }
-        let due = self.options.native_after.is_some_and(|n| combination.uses * combination.weight >= n);
-        if !due {
+        let is_due = |uses: u64| self.options.native_after.is_some_and(|n| uses >= n);
+        let parts_are_due = combination.kept.as_ref().is_some_and(|kept| !kept.settled && is_due(kept.uses));
+        let all_are_due = !combination.settled && is_due(combination.uses * combination.weight);
+        if !parts_are_due && !all_are_due {
             return;
         }
         let started = std::time::Instant::now();
-        if combination.go_native(self.order) {
+        if parts_are_due && combination.parts_go_native(self.order) {
+            self.stats.native += 1;
+        }
+        if all_are_due && combination.go_native(self.order) {
             self.stats.native += 1;
             self.jets_fresh = false;
             self.outlook.forget();
+            combination.forget_parts();
         }
         self.stats.compile_seconds += started.elapsed().as_secs_f64();
     }
@@ -165,6 +204,9 @@ impl Runner<'_> {
         let combination = self.combination();
         let (is_exact, may_conceal) = (combination.is_exact, combination.flat().next().is_some());
         let is_as_it_seems = is_exact || is_accurate || !self.end_before_defect();
+        if !is_as_it_seems {
+            self.combinations.get_mut(self.current).forget_parts();
+        }
         let is_usual = is_as_it_seems && (is_exact || !may_conceal);
         self.usual_length = if is_usual { UNUSUAL * length } else { 0.0 };
     }
@@ -214,7 +256,7 @@ impl Runner<'_> {
                 }
                 shrinkings += 1;
                 self.scale *= 0.0078125;
-                self.jets_fresh = false;
+                self.forget_jets();
                 self.stats.rejected += 1;
                 continue;
             }
@@ -224,7 +266,7 @@ impl Runner<'_> {
             let estimated = !self.combination().is_exact;
             if estimated && ratio > GREATEST_RATIO && self.scale < remaining {
                 self.set_scale((self.scale * ratio.min(1e4)).min(2.0 * remaining));
-                self.jets_fresh = false;
+                self.forget_jets();
                 continue;
             }
             if length <= SHORT * self.stamp.t.abs() && length < remaining {
@@ -237,9 +279,18 @@ impl Runner<'_> {
         Err(self.left_domain())
     }
 
+    /// What was computed is of no use.
+    fn forget_jets(&mut self) {
+        self.jets_fresh = false;
+        self.combinations.get_mut(self.current).forget_parts();
+    }
+
     /// The longest step in units of the scale; NaN if a coefficient is not finite.
     fn step_ratio(&mut self) -> f64 {
         let combination = self.combinations.get(self.current);
+        if let Some(end) = combination.kept.as_ref().and_then(Kept::end) {
+            return (end - self.stamp.t) / self.scale;
+        }
         let mut bound = self.bound;
         bound.states(combination.jets.states(), combination.degree, self.tolerance);
         for &slot in &combination.unbounded {

@@ -379,6 +379,7 @@ impl Runner<'_> {
 
     pub fn enter_combination(&mut self) -> Result<(), SimError> {
         self.current = self.combinations.enter(self.system, &self.code, &self.modes)?;
+        self.combinations.get_mut(self.current).forget_parts();
         self.usual_length = 0.0;
         self.reset_prover();
         self.stats.combinations = self.combinations.len() as u64;
@@ -392,6 +393,9 @@ impl Runner<'_> {
             self.segment.valid = false;
         }
         self.jets_fresh = false;
+        if let Some(kept) = &mut self.combinations.get_mut(self.current).kept {
+            kept.touch(&self.changed);
+        }
         self.reset_prover();
         if let Some(stepper) = &mut self.stepper {
             stepper.restart = true;

@@ -17,6 +17,7 @@ mod explain;
 mod gradient;
 mod guards;
 mod instant;
+mod kept;
 mod kinks;
 mod locate;
 mod low_order;

@@ -63,8 +63,10 @@ impl Outlook {
         span: Span,
         tolerance: Tolerance,
     ) {
-        let Combination { bank: Some(bank), jets, guards, .. } = combination else { return };
-        if self.combination != Some(current) || self.until.len() != guards.len() {
+        let Combination { bank: Some(bank), jets, guards, kept, .. } = combination else { return };
+        let is_new =
+            self.combination != Some(current) || self.until.len() != guards.len();
+        if is_new {
             self.courses.reset(bank, jets.as_ref());
             self.until.clear();
             let until = |&p: &u32| if p == u32::MAX { f64::INFINITY } else { f64::MIN };
@@ -73,7 +75,18 @@ impl Outlook {
         }
         // What was composed is of an earlier step.
         bank.choose_none();
-        self.follow((bank, jets.as_ref()), span, tolerance);
+        match kept.as_mut().filter(|kept| kept.is_known()) {
+            Some(kept) => {
+                self.last = span;
+                if is_new {
+                    self.take((bank, jets.as_ref()), 0..bank.slots().len(), tolerance);
+                } else {
+                    self.take((bank, jets.as_ref()), kept.renewed_arguments(), tolerance);
+                }
+                kept.settle_renewed();
+            }
+            None => self.follow((bank, jets.as_ref()), span, tolerance),
+        }
         self.seen = 0;
         self.open.clear();
         self.due.clear();
@@ -161,9 +174,9 @@ impl Outlook {
         mut tell: impl FnMut(usize, f64),
     ) {
         // Where a function leaves its edge, more is asked than the sign.
-        let Combination { bank: Some(bank), guards, has_edges_or_kinks, .. } = combination else { return };
+        let Combination { bank: Some(bank), jets, guards, has_edges_or_kinks, .. } = combination else { return };
         let ratio = self.last.length / self.last.unit;
-        self.courses.survey_step(bank, ratio, &self.near, |function, found| {
+        self.courses.survey_step(bank, jets.arena(), ratio, &self.near, |function, found| {
             let p = guards[function as usize] as usize;
             let Some(signs) = signs.get(p) else { return };
             let has_sign = f64::from(signs.now) * found.value() > 0.0;
@@ -186,14 +199,31 @@ impl Outlook {
             self.courses.rescale(unit / last.unit);
         }
         let past = ((t - last.time[0]) + (low - last.time[1])) / unit;
-        let slack = |value: f64| tolerance.absolute + tolerance.relative * value.abs();
-        self.courses.follow(bank, jets, [past, length / unit], slack, |argument| {
-            for &function in bank.readers(argument) {
-                let until = &mut self.until[function as usize];
-                if *until < f64::INFINITY {
-                    *until = f64::MIN;
-                }
-            }
-        });
+        let until = &mut self.until;
+        let left = |argument| forget_readers(bank, argument, until);
+        self.courses.follow(bank, jets, [past, length / unit], |value| tolerance.of(value), left);
+    }
+
+    /// Takes the polynomials of the jets for courses. What was known of guards with arguments whose
+    /// polynomials are new is forgotten.
+    fn take(
+        &mut self,
+        (bank, jets): (&Bank, &dyn Jets),
+        renewed: impl Iterator<Item = usize>,
+        tolerance: Tolerance,
+    ) {
+        let until = &mut self.until;
+        let left = |argument| forget_readers(bank, argument, until);
+        self.courses.take(bank, jets, renewed, |value| tolerance.of(value), left);
+    }
+}
+
+/// Forgets until when the functions keep their signs that read an argument.
+fn forget_readers(bank: &Bank, argument: usize, until: &mut [f64]) {
+    for &function in bank.readers(argument) {
+        let until = &mut until[function as usize];
+        if *until < f64::INFINITY {
+            *until = f64::MIN;
+        }
     }
 }

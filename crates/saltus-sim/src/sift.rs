@@ -1,6 +1,8 @@
 //! Finding the few of many that matter: chunks are tested as a whole, and looked into only if there is
 //! something in them.
 
+use saltus_num::vectors::{VectorWork, in_widest_vectors};
+
 /// So many are tested at a time.
 const CHUNK: usize = 8;
 
@@ -10,18 +12,35 @@ pub(crate) fn sift_pairs<A, B>(
     first: &[A],
     second: &[B],
     holds: impl Fn(&A, &B) -> bool,
-    mut take: impl FnMut(usize),
+    take: impl FnMut(usize),
 ) {
-    let ((first, first_rest), (second, second_rest)) =
-        (first.as_chunks::<CHUNK>(), second.as_chunks::<CHUNK>());
-    for (k, (a, b)) in first.iter().zip(second).enumerate() {
-        let any = (0..CHUNK).fold(false, |any, i| any | holds(&a[i], &b[i]));
-        if any {
-            (0..CHUNK).filter(|&i| holds(&a[i], &b[i])).for_each(|i| take(CHUNK * k + i));
+    in_widest_vectors(Sifting { first, second, holds, take });
+}
+
+struct Sifting<'a, A, B, H, T> {
+    first: &'a [A],
+    second: &'a [B],
+    holds: H,
+    take: T,
+}
+
+impl<A, B, H: Fn(&A, &B) -> bool, T: FnMut(usize)> VectorWork for Sifting<'_, A, B, H, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        let Sifting { first, second, holds, mut take } = self;
+        let ((first, first_rest), (second, second_rest)) =
+            (first.as_chunks::<CHUNK>(), second.as_chunks::<CHUNK>());
+        for (k, (a, b)) in first.iter().zip(second).enumerate() {
+            let any = (0..CHUNK).fold(false, |any, i| any | holds(&a[i], &b[i]));
+            if any {
+                (0..CHUNK).filter(|&i| holds(&a[i], &b[i])).for_each(|i| take(CHUNK * k + i));
+            }
         }
+        let rest = (CHUNK * first.len()..).zip(first_rest.iter().zip(second_rest));
+        rest.filter(|(_, (a, b))| holds(a, b)).for_each(|(i, _)| take(i));
     }
-    let rest = (CHUNK * first.len()..).zip(first_rest.iter().zip(second_rest));
-    rest.filter(|(_, (a, b))| holds(a, b)).for_each(|(i, _)| take(i));
 }
 
 /// Takes the positions at which something holds.

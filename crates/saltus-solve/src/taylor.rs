@@ -101,12 +101,18 @@ impl StepBound {
     fn few_states(&mut self, states: StateMatrix<'_>, tolerance: Tolerance) {
         let (low, high) = (states.order(0).iter().zip(states.order(1)), [self.order - 1, self.order]);
         let high = states.order(high[0]).iter().zip(states.order(high[1]));
-        for ((x, slope), (before, last)) in low.zip(high) {
-            let weight = 1.0 / tolerance.of(*x);
-            let (before, last) = (before.abs() * weight, last.abs() * weight);
-            self.total += (x.abs() + slope.abs()) + (before + last);
-            self.worst = [greater(before, self.worst[0]), greater(last, self.worst[1])];
+        for ((&x, &slope), (&before, &last)) in low.zip(high) {
+            self.state([x, slope, before, last], tolerance);
         }
+    }
+
+    /// Takes one state into account, given its coefficients of order 0 and 1 and the last two.
+    #[inline]
+    pub fn state(&mut self, [x, slope, before, last]: [f64; 4], tolerance: Tolerance) {
+        let weight = 1.0 / tolerance.of(x);
+        let (before, last) = (before.abs() * weight, last.abs() * weight);
+        self.total += (x.abs() + slope.abs()) + (before + last);
+        self.worst = [greater(before, self.worst[0]), greater(last, self.worst[1])];
     }
 
     /// Takes one more quantity into account, given its coefficients of order 1 and 2 and the last two.

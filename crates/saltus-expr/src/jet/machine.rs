@@ -305,6 +305,11 @@ impl Jets for JetMachine {
         &self.arena
     }
 
+    fn state_rows(&mut self) -> &mut [f64] {
+        let JetLayout { order, states_base, states_stride, .. } = self.layout;
+        &mut self.arena[states_base..states_base + (order + 1) * states_stride]
+    }
+
     fn row_place(&self, block: usize, row: usize) -> Option<RowPlace> {
         let (group, lane) = self.lanes[block];
         let rows = &self.groups[group as usize].rows;

@@ -21,6 +21,7 @@ mod degree;
 mod lanes;
 mod lower;
 mod machine;
+mod origin;
 mod range;
 pub mod recurrence;
 mod rows;
@@ -32,6 +33,7 @@ pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};
 pub use machine::JetMachine;
+pub use origin::move_origin;
 pub use range::{Range, enclose};
 pub use schedule::{Schedule, ScheduledBlock};
 pub use tube::{Distance, Length, Obstacle, ObstacleKind, Radii, Roundings, SlotBound, Tube};
@@ -158,6 +160,9 @@ pub trait Jets {
         let data = &self.arena()[layout.states_base..layout.states_base + length];
         StateMatrix { data, states: layout.states, stride: layout.states_stride }
     }
+
+    /// The coefficients of all states, row by row as [`StateMatrix::data`] gives them, to be changed.
+    fn state_rows(&mut self) -> &mut [f64];
 
     /// Degree in time of a slot; higher coefficients are zero.
     fn degree(&self, slot: u32) -> Degree {

@@ -8,6 +8,7 @@
 
 use super::bounds::{Bounds, GROUP};
 use super::{Bank, Found};
+use crate::jet::origin::{Lanes, shift};
 use crate::jet::{Jets, Place};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
@@ -18,15 +19,21 @@ const SHARE: f64 = 0.75;
 /// What proofs take for the relative rounding of hundreds of shifts.
 const SHIFTS: f64 = 1e-13;
 
-/// One number of each of some neighbouring arguments.
-type Lanes = [f64; GROUP];
-
 /// Where the coefficients of a group are in the jets if they are neighbours there: from a position on, and so
 /// many groups further from order to order.
 #[derive(Clone, Copy, Debug)]
 struct Neighbours {
     base: usize,
     step: usize,
+}
+
+impl Neighbours {
+    /// Copies the coefficients of a group.
+    #[inline(always)]
+    fn copy(self, arena: &[f64], to: &mut [Lanes]) {
+        let orders = arena[self.base..].as_chunks().0.chunks(self.step);
+        to.iter_mut().zip(orders).for_each(|(to, from)| *to = from[0]);
+    }
 }
 
 /// The courses of all arguments of a bank.
@@ -119,9 +126,42 @@ impl Courses {
                 }
             }
         }
+        self.bound_courses(bank, None);
+    }
+
+    /// Takes the polynomials of the jets for courses. Those that are not the ones they were are told by
+    /// position; they get the slack told for their value, and are reported, as are constants with another
+    /// value.
+    pub fn take(
+        &mut self,
+        bank: &Bank,
+        jets: &(impl Jets + ?Sized),
+        renewed: impl Iterator<Item = usize>,
+        slack: impl Fn(f64) -> f64,
+        mut left: impl FnMut(usize),
+    ) {
+        self.gather(bank, jets);
+        let first_constant = bank.slots.len() - bank.constants.len();
+        for argument in renewed.filter(|&argument| argument < first_constant) {
+            let place = jets.layout().places[bank.slots[argument] as usize];
+            self.slack[argument / GROUP][argument % GROUP] = slack(jets.arena()[place.at(0)]);
+            left(argument);
+        }
+        for argument in first_constant..bank.slots.len() {
+            let (value, lane) = (argument / GROUP * self.span, argument % GROUP);
+            let fresh = self.fresh[value][lane];
+            if std::mem::replace(&mut self.rows[value][lane], fresh) != fresh {
+                left(argument);
+            }
+        }
+        self.bound_courses(bank, Some(jets.arena()));
+    }
+
+    /// Bounds all courses, which are the polynomials of jets if their memory is given.
+    fn bound_courses(&mut self, bank: &Bank, arena: Option<&[f64]>) {
         let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
         self.groups.extend(0..self.slack.len());
-        in_widest_vectors(Bounding { courses: self, of_courses: true, length: 1.0, share: 1.0, rounding });
+        in_widest_vectors(Bounding { courses: self, arena, is_step: false, length: 1.0, share: 1.0, rounding });
     }
 
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
@@ -134,10 +174,12 @@ impl Courses {
         self.slack.as_flattened()
     }
 
-    /// Bounds some functions of a bank on the new polynomials, up to a length that is the unit.
+    /// Bounds some functions of a bank on the new polynomials, up to a length that is the unit; the memory of
+    /// their jets is given.
     pub fn survey_step(
         &mut self,
         bank: &mut Bank,
+        arena: &[f64],
         length: f64,
         functions: &[u32],
         tell: impl FnMut(u32, Found),
@@ -150,7 +192,7 @@ impl Courses {
             }
         }
         self.groups.iter().for_each(|&group| self.is_listed[group] = false);
-        in_widest_vectors(Bounding { courses: self, of_courses: false, length, share, rounding });
+        in_widest_vectors(Bounding { courses: self, arena: Some(arena), is_step: true, length, share, rounding });
         bank.survey_some(functions.iter().copied(), &self.step_bounds, tell);
     }
 
@@ -206,9 +248,8 @@ impl VectorWork for Testing<'_> {
         for (group, (((course, fresh), neighbours), (slack, distance))) in
             polynomials.zip(neighbours.iter()).zip(limits).enumerate()
         {
-            if let Some(Neighbours { base, step }) = *neighbours {
-                let orders = self.arena[base..].as_chunks().0.chunks(step);
-                fresh.iter_mut().zip(orders).for_each(|(to, from)| *to = from[0]);
+            if let Some(neighbours) = *neighbours {
+                neighbours.copy(self.arena, fresh);
             }
             shift(course, self.past);
             let mut sum = [0.0; GROUP];
@@ -225,39 +266,12 @@ impl VectorWork for Testing<'_> {
     }
 }
 
-/// Moves the origin of polynomials by the rule of Horner: pass after pass, each one coefficient shorter, the
-/// next higher one is multiplied and added to each. Three passes go together, which saves loads and stores.
-#[inline(always)]
-fn shift(rows: &mut [Lanes], past: f64) {
-    let Some((&mut highest, mut lower)) = rows.split_last_mut() else { return };
-    while let [first, rest @ ..] = lower {
-        let mut upper = [highest; 3];
-        if let [second, whole @ ..] = &mut *rest {
-            for lanes in whole.iter_mut().rev() {
-                pass::<3>(lanes, &mut upper, past);
-            }
-            pass::<2>(second, &mut upper, past);
-        }
-        pass::<1>(first, &mut upper, past);
-        lower = rest.get_mut(2..).unwrap_or_default();
-    }
-}
-
-/// The first so many passes at one coefficient, given what each has made of the next higher one.
-#[inline(always)]
-fn pass<const COUNT: usize>(lanes: &mut Lanes, upper: &mut [Lanes; 3], past: f64) {
-    let mut now = *lanes;
-    for upper in &mut upper[..COUNT] {
-        now = std::array::from_fn(|lane| now[lane] + past * upper[lane]);
-        *upper = now;
-    }
-    *lanes = now;
-}
-
-/// Bounds the listed groups of courses or new polynomials up to a length.
+/// Bounds the listed groups of courses, or of the polynomials of jets whose memory is given, up to a length.
 struct Bounding<'a> {
     courses: &'a mut Courses,
-    of_courses: bool,
+    arena: Option<&'a [f64]>,
+    /// For the step alone.
+    is_step: bool,
     length: f64,
     /// The share of the slack that they may be off, and their relative rounding.
     share: f64,
@@ -269,23 +283,30 @@ impl VectorWork for Bounding<'_> {
 
     #[inline(always)]
     fn work(self) {
-        let Courses { span, rows, fresh, slack, bounds, step_bounds, groups, .. } = self.courses;
-        let (rows, bounds) = if self.of_courses { (rows, bounds) } else { (fresh, step_bounds) };
-        let bounds = bounds.as_chunks_mut::<GROUP>().0;
-        let [once, twice] = [self.length, self.length * self.length];
+        let Bounding { courses, arena, is_step, length, share, rounding } = self;
+        let Courses { span, rows, fresh, neighbours, slack, bounds, step_bounds, groups, .. } = courses;
+        let bounds = if is_step { step_bounds } else { bounds }.as_chunks_mut::<GROUP>().0;
         for group in groups.drain(..) {
-            let (bounds, slack) = (&mut bounds[group], &slack[group]);
-            let row = &rows[group * *span..][..*span];
-            let Some((&[value, slope, bend], others)) = row.split_first_chunk() else { return };
+            let all = group * *span..(group + 1) * *span;
+            let (row, step) = match (arena, neighbours[group]) {
+                (None, _) => (&rows[all], 1),
+                (Some(arena), Some(Neighbours { base, step })) => (arena[base..].as_chunks().0, step),
+                (Some(_), None) => (&fresh[all], 1),
+            };
+            let row = &row[..(*span - 1) * step + 1];
             let mut rest = [0.0; GROUP];
-            for others in others.iter().rev() {
-                rest = std::array::from_fn(|lane| (rest[lane] + others[lane].abs()) * self.length);
+            for k in (3..*span).rev() {
+                let others = &row[k * step];
+                rest = std::array::from_fn(|lane| (rest[lane] + others[lane].abs()) * length);
             }
-            for (lane, bounds) in bounds.iter_mut().enumerate() {
+            let [value, slope, bend] = [0, step, 2 * step].map(|at| row[at]);
+            let slack = &slack[group];
+            let [once, twice] = [length, length * length];
+            for (lane, bounds) in bounds[group].iter_mut().enumerate() {
                 let (value, slope, bend, rest) =
                     (value[lane], slope[lane] * once, bend[lane] * twice, rest[lane] * twice);
                 let size = value.abs() + slope.abs() + bend.abs() + rest;
-                *bounds = [value, slope, bend, rest, self.share * slack[lane] + self.rounding * size];
+                *bounds = [value, slope, bend, rest, share * slack[lane] + rounding * size];
             }
         }
     }
