@@ -112,7 +112,8 @@ impl Sources {
         let state_of = |slot: u32, moved_by: &[Option<usize>]| {
             state_in[slot as usize].or_else(|| moved_by[writer[slot as usize]?])
         };
-        for (block, PlanBlock { inputs, .. }) in plan.blocks.iter().enumerate().filter(|(i, _)| is_needed[*i]) {
+        for (block, PlanBlock { inputs, .. }) in plan.blocks.iter().enumerate().filter(|(i, _)| is_needed[*i])
+        {
             for state in inputs.iter().filter_map(|&slot| state_of(slot, &moved_by)).collect::<Vec<_>>() {
                 join.unite(state, *moved_by[block].get_or_insert(state));
             }
@@ -128,7 +129,8 @@ impl Sources {
     /// Adds the blocks that depend on no state and that some states or blocks need; puts all in order.
     fn add_shared(&self, plan: &FlowPlan, states: &[usize], blocks: &mut Vec<usize>) {
         let rates = states.iter().map(|&state| plan.states[state].1);
-        let mut open: Vec<u32> = blocks.iter().flat_map(|&b| &plan.blocks[b].inputs).copied().chain(rates).collect();
+        let mut open: Vec<u32> =
+            blocks.iter().flat_map(|&b| &plan.blocks[b].inputs).copied().chain(rates).collect();
         while let Some(slot) = open.pop() {
             let shared = self.writer[slot as usize].filter(|&block| self.moved_by[block].is_none());
             if let Some(block) = shared.filter(|block| !blocks.contains(block)) {

@@ -515,7 +515,9 @@ impl Combination {
         let Some(kept) = &mut self.kept else { return false };
         kept.settled = true;
         let compile = |plan| saltus_jit::NativeJet::compile(plan, order);
-        let Ok(native) = kept.classes().iter().map(compile).collect::<Result<Vec<_>, _>>() else { return false };
+        let Ok(native) = kept.classes().iter().map(compile).collect::<Result<Vec<_>, _>>() else {
+            return false;
+        };
         kept.take_machines(native.into_iter().map(|jets| Box::new(jets) as Box<dyn Jets>));
         true
     }

@@ -32,6 +32,9 @@ impl Runner<'_> {
         if self.scale == 0.0 {
             self.guess_scale();
         }
+        if self.segment.valid {
+            self.own_states();
+        }
         if !self.follow_parts() {
             self.compute_jets();
         }

@@ -431,7 +431,6 @@ impl Runner<'_> {
 
     /// Moves to a place on the segment that is an instant.
     pub fn move_to(&mut self, t: f64, s: f64) -> Result<(), Box<Ending>> {
-        self.own_states();
         self.fly_to(s)?;
         self.segment.cursor = s;
         self.stamp = Stamp { t, n: 0, i: 0 };

@@ -6,7 +6,7 @@
 
 use crate::combination::Combination;
 use crate::compile::Signs;
-use crate::sift::sift;
+use crate::sift::part_below;
 use saltus_expr::jet::{Bank, Courses, Jets};
 use saltus_solve::taylor::Tolerance;
 
@@ -64,8 +64,7 @@ impl Outlook {
         tolerance: Tolerance,
     ) {
         let Combination { bank: Some(bank), jets, guards, kept, .. } = combination else { return };
-        let is_new =
-            self.combination != Some(current) || self.until.len() != guards.len();
+        let is_new = self.combination != Some(current) || self.until.len() != guards.len();
         if is_new {
             self.courses.reset(bank, jets.as_ref());
             self.until.clear();
@@ -88,16 +87,9 @@ impl Outlook {
             None => self.follow((bank, jets.as_ref()), span, tolerance),
         }
         self.seen = 0;
-        self.open.clear();
-        self.due.clear();
         self.later.clear();
         let (first, end) = (span.time[0] + WINDOWS[0] * span.length, span.time[0] + span.length);
-        let Outlook { until, open, due, .. } = self;
-        sift(
-            until,
-            |&until| until < end,
-            |function| if until[function] < first { &mut *open } else { &mut *due }.push(function as u32),
-        );
+        part_below(&self.until, [first, end], [&mut self.open, &mut self.due]);
     }
 
     /// True if the step was looked at up to a place in units of the jets.
@@ -174,7 +166,9 @@ impl Outlook {
         mut tell: impl FnMut(usize, f64),
     ) {
         // Where a function leaves its edge, more is asked than the sign.
-        let Combination { bank: Some(bank), jets, guards, has_edges_or_kinks, .. } = combination else { return };
+        let Combination { bank: Some(bank), jets, guards, has_edges_or_kinks, .. } = combination else {
+            return;
+        };
         let ratio = self.last.length / self.last.unit;
         self.courses.survey_step(bank, jets.arena(), ratio, &self.near, |function, found| {
             let p = guards[function as usize] as usize;

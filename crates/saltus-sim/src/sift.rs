@@ -49,6 +49,24 @@ pub(crate) fn sift<T>(items: &[T], holds: impl Fn(&T) -> bool, take: impl FnMut(
     sift_pairs(items, items, |item, _| holds(item), take);
 }
 
+/// Lists the positions of the numbers below a first mark, and of those from there to below a second one,
+/// where there are many: a processor can not tell which, so nothing depends on that but where the next one
+/// is put.
+pub(crate) fn part_below(numbers: &[f64], marks: [f64; 2], [below, between]: [&mut Vec<u32>; 2]) {
+    below.resize(numbers.len(), 0);
+    between.resize(numbers.len(), 0);
+    let (first, second) = (below.as_mut_slice(), between.as_mut_slice());
+    let (mut count, mut others) = (0, 0);
+    for (i, &number) in (0..).zip(numbers) {
+        let is_below = number < marks[0];
+        (first[count], second[others]) = (i, i);
+        count += usize::from(is_below);
+        others += usize::from(!is_below & (number < marks[1]));
+    }
+    below.truncate(count);
+    between.truncate(others);
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +85,13 @@ mod tests {
             sift_pairs(&numbers, &reversed, |a, b| a > b, |p| found.push(p));
             assert_eq!(found, (count.div_ceil(2)..count).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn numbers_are_parted_by_marks() {
+        let numbers = [3.0, f64::MIN, 1.0, f64::INFINITY, 2.0, 0.5, f64::NAN];
+        let (mut below, mut between) = (vec![7; 20], Vec::new());
+        part_below(&numbers, [1.0, 3.0], [&mut below, &mut between]);
+        assert_eq!((below, between), (vec![1, 5], vec![2, 4]));
     }
 }

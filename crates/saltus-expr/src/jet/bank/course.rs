@@ -161,7 +161,14 @@ impl Courses {
     fn bound_courses(&mut self, bank: &Bank, arena: Option<&[f64]>) {
         let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
         self.groups.extend(0..self.slack.len());
-        in_widest_vectors(Bounding { courses: self, arena, is_step: false, length: 1.0, share: 1.0, rounding });
+        in_widest_vectors(Bounding {
+            courses: self,
+            arena,
+            is_step: false,
+            length: 1.0,
+            share: 1.0,
+            rounding,
+        });
     }
 
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
@@ -192,7 +199,14 @@ impl Courses {
             }
         }
         self.groups.iter().for_each(|&group| self.is_listed[group] = false);
-        in_widest_vectors(Bounding { courses: self, arena: Some(arena), is_step: true, length, share, rounding });
+        in_widest_vectors(Bounding {
+            courses: self,
+            arena: Some(arena),
+            is_step: true,
+            length,
+            share,
+            rounding,
+        });
         bank.survey_some(functions.iter().copied(), &self.step_bounds, tell);
     }
 
