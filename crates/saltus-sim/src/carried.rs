@@ -124,6 +124,14 @@ impl Runner<'_> {
         self.proofs.carried.resize(self.env.len());
         let squares = &mut self.proofs.carried.squares;
         let states = &combination.plan.states;
+        let kept = combination.kept.as_ref().filter(|kept| kept.is_known() && self.proofs.unproved == 0.0);
+        if let Some(kept) = kept {
+            self.proofs.certificate.proved_time += elapsed;
+            for (&(slot, _), error) in states.iter().zip(kept.roundings(elapsed)) {
+                squares[slot as usize] += moved_error(error, self.env[slot as usize]);
+            }
+            return;
+        }
         let Some(prover) = combination.prover.as_ref().filter(|_| self.proofs.unproved == 0.0) else {
             for &(slot, _) in states {
                 squares[slot as usize] += (UNIT * self.env[slot as usize]).powi(2);
@@ -134,10 +142,8 @@ impl Runner<'_> {
         let Roundings { rates, polynomials, length } = prover.state_roundings();
         let share = (elapsed / length).min(1.0);
         for ((&(slot, _), &rate), &polynomial) in states.iter().zip(rates).zip(polynomials) {
-            let error = elapsed * rate + share * polynomial;
-            // A state that does not move is as exact as it was; any other is rounded where it is now.
-            let error = if error > 0.0 { error + UNIT * self.env[slot as usize].abs() } else { 0.0 };
-            squares[slot as usize] += error * error;
+            squares[slot as usize] +=
+                moved_error(elapsed * rate + share * polynomial, self.env[slot as usize]);
         }
     }
 
@@ -248,6 +254,13 @@ impl Runner<'_> {
         };
         Some(Motion { p: p as usize, slope: root.slope })
     }
+}
+
+/// The square of what rounding does to a state that has moved with some error to where it is now. One that does
+/// not move is as exact as it was.
+fn moved_error(error: f64, now: f64) -> f64 {
+    let error = if error > 0.0 { error + UNIT * now.abs() } else { 0.0 };
+    error * error
 }
 
 /// An active atom, and how fast it goes through zero.

@@ -52,8 +52,14 @@ pub(crate) struct Proofs {
     /// crowd until when they keep their signs.
     pending: Vec<usize>,
     is_crowd_known: bool,
-    /// Atoms of the crowd that may change on the step.
+    /// Atoms of the crowd that may change on the step, and by atom how far these may be off their polynomials,
+    /// where the flow is proved part by part.
     near: Vec<u32>,
+    pub radii: Vec<f64>,
+    /// How fast they change at the start of the step.
+    pub speeds: Vec<f64>,
+    /// Those of them that are not known well enough.
+    pub blurred: Vec<usize>,
     /// The last step was cut because a function may leave its domain.
     is_cut: bool,
 }
@@ -131,13 +137,14 @@ impl Runner<'_> {
         }
         self.watch_atoms(length);
         let resolution = self.resolution(length);
-        let Combination { prover, jets, plan, atom_slots, crowd, banked, .. } =
+        let Combination { prover, jets, plan, atom_slots, crowd, banked, kept, .. } =
             self.combinations.get_mut(self.current);
         let jets = jets.as_ref();
         let prover = prover.get_or_insert_with(|| Box::new(Certifier::new(plan, jets, atom_slots, crowd)));
         let absolute = self.tolerance.absolute;
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
         let slack = if self.tolerance.relative >= LEAST_TOLERANCE { self.outlook.slack() } else { &[] };
+        let radius = |p: usize| self.proofs.radii[p];
         let request = Request {
             env: &self.env,
             jets,
@@ -149,6 +156,7 @@ impl Runner<'_> {
             local,
             slack,
             near: &self.proofs.near,
+            radii: kept.as_ref().filter(|kept| kept.is_known()).map(|_| &radius as _),
         };
         let (signs, earliest, scale, proofs) = (&self.signs, &self.earliest, self.scale, &self.proofs);
         let watch = |p: usize| {
@@ -183,9 +191,12 @@ impl Runner<'_> {
 
     /// True if the states are proved to be as accurate on the step as the tolerance asks.
     pub fn is_accurate(&self, verdict: Verdict) -> bool {
-        let prover = self.combination().prover.as_ref();
+        let Combination { prover, kept, .. } = self.combination();
         matches!(verdict, Verdict::Proved { .. })
-            && prover.is_some_and(|prover| prover.excess(&self.env, self.tolerance) <= 1.0)
+            && match kept.as_ref().filter(|kept| kept.is_known()) {
+                Some(kept) => kept.is_accurate(),
+                None => prover.as_ref().is_some_and(|prover| prover.excess(&self.env, self.tolerance) <= 1.0),
+            }
     }
 
     /// The function that made the last step shorter, if one did.

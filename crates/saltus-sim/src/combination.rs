@@ -189,7 +189,9 @@ impl Combinations {
     pub fn restart(&mut self) {
         for combination in &mut self.list {
             combination.clearing.close();
-            combination.forget_parts();
+            if let Some(kept) = &mut combination.kept {
+                kept.restart();
+            }
             if let Some(prover) = &mut combination.prover {
                 prover.restart();
             }

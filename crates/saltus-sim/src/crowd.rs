@@ -5,12 +5,14 @@
 //! and the step is not much longer than it takes until the next event, as far as the last steps
 //! tell.
 
-use crate::combination::AtomRow;
+use crate::certify::Proofs;
+use crate::combination::{AtomRow, Combination};
 use crate::explain;
 use crate::guards::{BEYOND, sign_of};
-use crate::outlook::Span;
+use crate::outlook::{Near, Span};
 use crate::report::Ending;
 use crate::runner::Runner;
+use crate::sift::sift;
 use saltus_expr::jet::steady_until;
 
 /// So many guards are few.
@@ -27,6 +29,10 @@ const OUTLOOK: f64 = 4.0;
 /// How far it is worth to look ahead in a crowd.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon(f64);
+
+/// The guard that may be zero first is to be known so well, as a share of how far it goes while nothing is told
+/// apart.
+const NARROW: f64 = 0.25;
 
 impl Default for Horizon {
     fn default() -> Self {
@@ -54,25 +60,79 @@ impl Runner<'_> {
 
     /// Fills `earliest` for the jets in force and a step of some length, for the guards of a crowd only
     /// as far as the outlook tells; the step is shortened to the horizon in a crowd.
-    pub fn survey_guards(&mut self, length: f64) -> Result<f64, Box<Ending>> {
-        let Runner { combinations, earliest, signs, outlook, .. } = self;
-        let combination = combinations.get_mut(self.current);
-        let (mut length, is_proof) = (length, self.method.is_proof());
-        earliest.resize(signs.len(), f64::INFINITY);
-        if combination.bank.is_some() {
+    pub fn survey_guards(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
+        if self.combination().bank.is_some() {
             length = length.min(self.horizon.0).min(self.scale);
-            let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
-            if let Some(bank) = &mut combination.bank {
-                bank.count_rounding(is_proof);
-            }
-            outlook.begin((self.current, combination), span, self.tolerance);
-            // Proofs are about whole steps.
-            if let Some(p) = outlook.look(combination, signs, is_proof, |p, place| earliest[p] = place) {
-                return Err(explain::undefined_guard(self, p));
+            self.survey_crowd(length)?;
+            if self.method.is_proof() {
+                self.renew_stale_parts(length);
             }
         }
         self.survey_eager();
         Ok(length)
+    }
+
+    fn survey_crowd(&mut self, length: f64) -> Result<(), Box<Ending>> {
+        let Runner { combinations, earliest, signs, outlook, proofs, .. } = self;
+        let combination = combinations.get_mut(self.current);
+        let is_proof = self.method.is_proof();
+        earliest.clear();
+        earliest.resize(signs.len(), f64::INFINITY);
+        proofs.radii.resize(signs.len(), 0.0);
+        proofs.speeds.resize(signs.len(), 0.0);
+        if let Some(bank) = &mut combination.bank {
+            bank.count_rounding(is_proof);
+        }
+        let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
+        outlook.begin((self.current, combination), span, self.tolerance, is_proof);
+        let tell = |p: usize, near: Near| {
+            earliest[p] = near.place;
+            (proofs.radii[p], proofs.speeds[p]) = (near.error, near.speed);
+        };
+        // Proofs are about whole steps.
+        match outlook.look(combination, signs, is_proof, tell) {
+            Some(p) => Err(explain::undefined_guard(self, p)),
+            None => Ok(()),
+        }
+    }
+
+    /// What a proof says of a guard that may be zero at the start of the step is that its change since then is
+    /// bounded. So the parts of the flow that it reads have to be expanded here; and so have those of the guard
+    /// that may be zero first, if it is not known well enough to tell when.
+    fn renew_stale_parts(&mut self, length: f64) {
+        let resolution = self.resolution(length);
+        let Runner { combinations, earliest, code, proofs, .. } = self;
+        let Combination { kept: Some(kept), atoms, banked, .. } = combinations.get_mut(self.current) else {
+            return;
+        };
+        let (blurred, mut first) = (&mut proofs.blurred, None);
+        blurred.clear();
+        let mut renew = |p: usize| {
+            if kept.renew_stale(&code.atoms[atoms[p].index()].depends) {
+                blurred.push(p);
+            }
+        };
+        let take = |p: usize| match earliest[p] {
+            _ if banked[p] == u32::MAX => {}
+            place if place <= 0.0 => renew(p),
+            place if first.is_none_or(|q: usize| place < earliest[q]) => first = Some(p),
+            _ => {}
+        };
+        sift(earliest, |&place| place < f64::INFINITY, take);
+        if let Some(p) = first.filter(|&p| proofs.radii[p] > NARROW * resolution * proofs.speeds[p]) {
+            renew(p);
+        }
+        if blurred.is_empty() {
+            return;
+        }
+        self.jets_fresh = false;
+        self.refresh_jets();
+        let Runner { combinations, earliest, signs, outlook, proofs, .. } = self;
+        let Proofs { radii, speeds, blurred, .. } = proofs;
+        outlook.look_again(combinations.get_mut(self.current), signs, blurred, |p, near| {
+            earliest[p] = earliest[p].max(near.place);
+            (radii[p], speeds[p]) = (near.error, near.speed);
+        });
     }
 
     /// The same for the guards that are computed with the flow.
@@ -100,8 +160,8 @@ impl Runner<'_> {
             return false;
         }
         candidates.clear();
-        outlook.look(combination, signs, false, |p, place| {
-            if std::mem::replace(&mut earliest[p], place) == f64::INFINITY {
+        outlook.look(combination, signs, false, |p, near| {
+            if std::mem::replace(&mut earliest[p], near.place) == f64::INFINITY {
                 candidates.push(p as u32);
             }
         });

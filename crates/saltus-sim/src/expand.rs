@@ -4,6 +4,7 @@
 use crate::combination::Combination;
 use crate::explain;
 use crate::kept::{Kept, Origin, Trust};
+use crate::method::EventMethod;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
 use saltus_solve::certificate::Verdict;
@@ -54,7 +55,7 @@ impl Runner<'_> {
     }
 
     fn may_keep_parts(&self) -> bool {
-        self.stepper.is_none() && !self.method.is_proof()
+        self.stepper.is_none() && self.method != EventMethod::Validated
     }
 
     fn origin(&self) -> Origin {
@@ -63,11 +64,12 @@ impl Runner<'_> {
 
     fn trust(&self) -> Trust {
         let asked = self.horizon.length().min(self.until - self.stamp.t);
-        Trust { bound: self.bound, tolerance: self.tolerance, asked }
+        Trust { bound: self.bound, tolerance: self.tolerance, asked, is_proof: self.method.is_proof() }
     }
 
     fn compute_jets(&mut self) {
-        let (now, trust, may_keep) = (self.origin(), self.trust(), self.may_keep_parts());
+        let (now, trust) = (self.origin(), self.trust());
+        let may_keep = self.may_keep_parts() && !trust.is_proof;
         let combination = self.combinations.get_mut(self.current);
         combination.run_jets(&self.env, self.scale);
         if self.method.is_proof() {

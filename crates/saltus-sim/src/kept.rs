@@ -2,10 +2,13 @@
 //!
 //! A jump mostly touches few of many independent parts. The others go on along the polynomials they have,
 //! seen from a later origin. Only the parts that were touched are expanded anew, and those whose
-//! polynomials may soon not be trusted any more, each for a step of its own.
+//! polynomials may soon not be trusted any more, each for a step of its own. Where steps are proved, a part
+//! is proved for its own step as it is expanded, from the point where it is then.
 
-use saltus_expr::jet::{Bank, JetMachine, Jets, move_origin};
+use saltus_expr::jet::{Bank, Distance, JetMachine, Jets, Length, Roundings, move_origin};
 use saltus_expr::{FlowPlan, Part, Parts};
+use saltus_num::elementary::powi;
+use saltus_solve::certificate::FlowProof;
 use saltus_solve::taylor::{StepBound, Tolerance};
 use std::collections::HashMap;
 
@@ -15,6 +18,13 @@ const LEAST_PARTS: usize = 4;
 const LEFT: f64 = 0.5;
 /// Polynomials are trusted no farther than so many units of their coefficients.
 const FARTHEST: f64 = 32.0;
+/// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
+/// as the tolerance, too wide to tell when something happens.
+const PROVED: f64 = 0.5;
+/// The rounding of so many changes of the origin is counted in proofs.
+const MOVES: u32 = 64;
+/// After a part that was not proved, so many times all is proved at once.
+const PATIENCE: u32 = 16;
 
 /// When polynomials begin, as a sum of two numbers, and the unit of their coefficients.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +41,8 @@ pub(crate) struct Trust {
     pub tolerance: Tolerance,
     /// Less than this is not worth to be kept.
     pub asked: f64,
+    /// Whether it is to be proved how far.
+    pub is_proof: bool,
 }
 
 /// The polynomials of the parts of one flow, in the state matrix of its jets.
@@ -41,14 +53,23 @@ pub(crate) struct Kept {
     /// The slots of the states, and the highest order in each group of four.
     states: Vec<u32>,
     degrees: Vec<usize>,
+    order: usize,
     /// Slots with the parts that depend on them, in order.
     readers: Vec<(u32, u32)>,
     /// The arguments of the bank that belong to each part.
-    arguments: Vec<Vec<usize>>,
+    arguments: Vec<Vec<Argument>>,
     /// Where the polynomials begin; `None` if they are to be computed all at once.
     origin: Option<Origin>,
     /// From when to when the polynomials of each part may be trusted.
     spans: Vec<[f64; 2]>,
+    /// How far each state may be from its polynomial, and what rounding does to it, if that is proved.
+    radii: Vec<Distance>,
+    roundings: Vec<Rounding>,
+    /// Whether that is as little for each part as the tolerance asks.
+    is_accurate: Vec<bool>,
+    /// How often the origin was moved since all parts were new, and for how long nothing is tried.
+    moves: u32,
+    waits: u32,
     /// Parts to be expanded, and those that were since this was asked last.
     touched: Vec<u32>,
     is_touched: Vec<bool>,
@@ -59,8 +80,25 @@ pub(crate) struct Kept {
     pub settled: bool,
 }
 
+/// An argument of the bank, and the state that it is.
+#[derive(Clone, Copy)]
+struct Argument {
+    argument: usize,
+    state: usize,
+}
+
+/// What rounding does to a state: for each unit of time, and by its polynomial on a whole length.
+#[derive(Clone, Copy, Default)]
+struct Rounding {
+    rate: f64,
+    polynomial: f64,
+    length: f64,
+}
+
 struct Machine {
     jets: Box<dyn Jets>,
+    /// Made when first needed.
+    proof: Option<FlowProof>,
     /// Highest order of a state.
     degree: usize,
     env: Vec<f64>,
@@ -84,15 +122,21 @@ impl Kept {
         let places: HashMap<u32, usize> = bank.slots().iter().copied().zip(0..).collect();
         for (part, Part { slots, states: members, .. }) in (0..).zip(parts.list()) {
             readers.extend(slots.iter().map(|&slot| (slot, part)));
-            let members = members.iter().filter_map(|&state| places.get(&states[state]));
-            arguments[part as usize].extend(members);
+            let argument = |&state: &usize| Some(Argument { argument: *places.get(&states[state])?, state });
+            arguments[part as usize].extend(members.iter().filter_map(argument));
         }
         readers.sort_unstable();
         Some(Kept {
             machines: parts.classes().iter().map(machine).collect(),
             parts,
+            radii: vec![Distance::default(); states.len()],
+            roundings: vec![Rounding::default(); states.len()],
+            is_accurate: vec![false; count],
+            moves: 0,
+            waits: 0,
             states,
             degrees,
+            order,
             readers,
             arguments,
             origin: None,
@@ -114,6 +158,13 @@ impl Kept {
     pub fn take_machines(&mut self, jets: impl Iterator<Item = Box<dyn Jets>>) {
         let machines = jets.zip(self.parts.classes()).map(|(jets, plan)| Machine::new(jets, plan));
         self.machines = machines.collect();
+    }
+
+    /// A new run begins.
+    pub fn restart(&mut self) {
+        self.forget();
+        self.waits = 0;
+        self.machines.iter_mut().filter_map(|machine| machine.proof.as_mut()).for_each(FlowProof::restart);
     }
 
     /// Nothing is known any more.
@@ -144,24 +195,47 @@ impl Kept {
         }
     }
 
+    /// True if one of some slots belongs to a part that was not expanded at the origin; it is listed to be.
+    pub fn renew_stale(&mut self, slots: &[u32]) -> bool {
+        let Some(Origin { time, .. }) = self.origin else { return false };
+        let before = self.touched.len();
+        for &slot in slots {
+            let first = self.readers.partition_point(|&(reader, _)| reader < slot);
+            let Some(&(_, part)) = self.readers.get(first).filter(|_| self.states.contains(&slot)) else {
+                continue;
+            };
+            if self.spans[part as usize][0] != time[0] {
+                self.list(part);
+            }
+        }
+        self.touched.len() > before
+    }
+
     /// Moves the polynomials to another origin, where the flow is in `env`, and expands parts anew that
     /// were touched or have been kept for long. False if all have to be computed at once.
     pub fn follow(&mut self, jets: &mut dyn Jets, env: &[f64], now: Origin, trust: Trust) -> bool {
-        let Some(Origin { time, unit }) = self.origin else { return false };
-        for part in 0..self.spans.len() {
-            let [from, to] = self.spans[part];
-            if to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
-                self.list(part as u32);
-            }
-        }
-        let past = ((now.time[0] - time[0]) + (now.time[1] - time[1])) / unit;
-        if 2 * self.touched.len() > self.spans.len() || past < 0.0 {
+        if self.waits > 0 && trust.is_proof {
+            self.waits -= 1;
             self.forget();
             return false;
         }
-        self.origin = Some(now);
+        match self.origin {
+            Some(origin) => self.list_ending(now, trust, origin),
+            None if trust.is_proof => self.list_all(),
+            None => return false,
+        }
+        if 2 * self.touched.len() > self.spans.len() && !trust.is_proof {
+            self.forget();
+            return false;
+        }
         let rows = jets.state_rows();
-        move_origin(rows, &self.degrees, past, now.unit / unit);
+        if let Some(Origin { time, unit }) = self.origin.replace(now) {
+            let past = ((now.time[0] - time[0]) + (now.time[1] - time[1])) / unit;
+            if past != 0.0 || now.unit != unit {
+                move_origin(rows, &self.degrees, past, now.unit / unit);
+                self.moves += 1;
+            }
+        }
         rows.iter_mut().zip(&self.states).for_each(|(value, &slot)| *value = env[slot as usize]);
         for k in 0..self.touched.len() {
             self.expand(self.touched[k] as usize, rows, env, now, trust);
@@ -171,10 +245,28 @@ impl Kept {
         self.origin.is_some()
     }
 
+    /// Lists the parts whose polynomials end too soon.
+    fn list_ending(&mut self, now: Origin, trust: Trust, before: Origin) {
+        if now.time[0] < before.time[0] || trust.is_proof && self.moves >= MOVES {
+            return self.list_all();
+        }
+        for part in 0..self.spans.len() {
+            let [from, to] = self.spans[part];
+            if to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
+                self.list(part as u32);
+            }
+        }
+    }
+
+    fn list_all(&mut self) {
+        self.moves = 0;
+        (0..self.spans.len()).for_each(|part| self.list(part as u32));
+    }
+
     /// Computes the polynomials of one part alone.
     fn expand(&mut self, part: usize, rows: &mut [f64], env: &[f64], now: Origin, trust: Trust) {
         let Part { class, slots, states } = &self.parts.list()[part];
-        let Machine { jets, degree, env: own } = &mut self.machines[*class];
+        let Machine { jets, degree, env: own, .. } = &mut self.machines[*class];
         own.iter_mut().zip(slots).for_each(|(own, &slot)| *own = env[slot as usize]);
         jets.run(own, now.unit);
         let from = jets.states();
@@ -183,12 +275,39 @@ impl Kept {
         }
         let mut bound = trust.bound;
         bound.states(from, *degree, trust.tolerance);
-        self.renew(part, now, bound.ratio());
+        let length = bound.ratio().min(FARTHEST) * now.unit;
+        match trust.is_proof {
+            true => self.prove(part, now, length, trust.tolerance),
+            false => self.renew(part, now, length),
+        }
+    }
+
+    /// Proves the part that was expanded last.
+    fn prove(&mut self, part: usize, now: Origin, unit: f64, tolerance: Tolerance) {
+        let Part { class, states, .. } = &self.parts.list()[part];
+        let Machine { jets, proof, env, .. } = &mut self.machines[*class];
+        let jets = jets.as_ref();
+        let plan = &self.parts.classes()[*class];
+        let proof = proof.get_or_insert_with(|| FlowProof::new(plan, jets));
+        let length = Length { h: PROVED * unit, unit, scale: now.unit };
+        let Some(proved) = proof.prove(env, jets, length, tolerance.absolute) else {
+            self.waits = PATIENCE;
+            return self.forget();
+        };
+        let Roundings { rates, polynomials, length } = proof.state_roundings();
+        self.is_accurate[part] = true;
+        for (i, &state) in states.iter().enumerate() {
+            self.radii[state] = proof.state_radii(i);
+            self.is_accurate[part] &= self.radii[state].most() <= tolerance.of(jets.states().order(0)[i]);
+            self.roundings[state] = Rounding { rate: rates[i], polynomial: polynomials[i], length };
+        }
+        self.renew(part, now, proved);
     }
 
     /// All polynomials were computed at once.
     pub fn begin(&mut self, jets: &dyn Jets, now: Origin, trust: Trust) {
         self.origin = Some(now);
+        self.radii.fill(Distance::default());
         let (states, order) = (jets.states(), jets.order());
         let coefficients = [0, 1, order - 1, order].map(|k| states.order(k));
         for part in 0..self.spans.len() {
@@ -196,16 +315,16 @@ impl Kept {
             for &state in &self.parts.list()[part].states {
                 bound.state(coefficients.map(|row| row[state]), trust.tolerance);
             }
-            self.renew(part, now, bound.ratio());
+            self.renew(part, now, bound.ratio().min(FARTHEST) * now.unit);
         }
         self.settle();
     }
 
-    fn renew(&mut self, part: usize, now: Origin, ratio: f64) {
-        if ratio.is_nan() {
+    fn renew(&mut self, part: usize, now: Origin, length: f64) {
+        if length.is_nan() {
             self.forget();
         }
-        self.spans[part] = [now.time[0], now.time[0] + ratio.min(FARTHEST) * now.unit];
+        self.spans[part] = [now.time[0], now.time[0] + length];
         self.renewed.push(part as u32);
     }
 
@@ -223,9 +342,41 @@ impl Kept {
         self.origin.map(|_| self.spans.iter().fold(f64::INFINITY, |end, span| end.min(span[1])))
     }
 
-    /// The arguments of the bank whose polynomials are new since that was settled.
-    pub fn renewed_arguments(&self) -> impl Iterator<Item = usize> {
-        self.renewed.iter().flat_map(|&part| &self.arguments[part as usize]).copied()
+    /// The arguments of the bank whose polynomials are new since that was settled, and how far they may be off
+    /// them.
+    pub fn renewed_arguments(&self) -> impl Iterator<Item = (usize, f64)> {
+        let arguments = self.renewed.iter().flat_map(|&part| &self.arguments[part as usize]);
+        arguments.map(|&Argument { argument, state }| (argument, self.radii[state].most()))
+    }
+
+    /// How far each argument of the bank may be off up to some time, if that is less.
+    pub fn radii_until(&self, t: f64) -> impl Iterator<Item = (usize, f64)> {
+        self.spans.iter().zip(&self.arguments).flat_map(move |(&[from, to], arguments)| {
+            let share = ((t - from) / (to - from)).min(1.0) * (1.0 + 8.0 * f64::EPSILON);
+            let power = powi(share, self.order as i32 + 1) * (1.0 + 64.0 * f64::EPSILON);
+            arguments.iter().map(move |&Argument { argument, state }| {
+                let Distance { tail, drift } = self.radii[state];
+                (argument, tail * power + drift * share)
+            })
+        })
+    }
+
+    /// All polynomials are new to who asks.
+    pub fn renew_all(&mut self) {
+        self.renewed.clear();
+        self.renewed.extend(0..self.spans.len() as u32);
+    }
+
+    /// True if all states are proved to be as near to their polynomials as the tolerance asks.
+    pub fn is_accurate(&self) -> bool {
+        self.is_known() && self.is_accurate.iter().all(|&is_accurate| is_accurate)
+    }
+
+    /// What rounding does to each state in some time, in the order of the states, where that is proved.
+    pub fn roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
+        self.roundings.iter().map(move |&Rounding { rate, polynomial, length }| {
+            elapsed * rate + (elapsed / length).min(1.0) * polynomial
+        })
     }
 
     /// What is new is known.
@@ -237,6 +388,6 @@ impl Kept {
 impl Machine {
     fn new(jets: Box<dyn Jets>, plan: &FlowPlan) -> Machine {
         let degrees = plan.states.iter().map(|&(state, _)| jets.degree(state).within(jets.order()));
-        Machine { degree: degrees.max().unwrap_or(0), env: vec![0.0; plan.slots], jets }
+        Machine { degree: degrees.max().unwrap_or(0), env: vec![0.0; plan.slots], proof: None, jets }
     }
 }

@@ -37,6 +37,17 @@ pub(crate) struct Outlook {
     near: Vec<u32>,
 }
 
+/// What is known of a guard that may be zero.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    /// Before this place, in units of the jets, it keeps its sign.
+    pub place: f64,
+    /// How far it may be off its polynomial.
+    pub error: f64,
+    /// How fast it changes at the start of the step.
+    pub speed: f64,
+}
+
 /// A step to look at: time as a sum of two numbers, the unit of the jets, and its length.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
@@ -62,6 +73,7 @@ impl Outlook {
         (current, combination): (usize, &mut Combination),
         span: Span,
         tolerance: Tolerance,
+        is_proof: bool,
     ) {
         let Combination { bank: Some(bank), jets, guards, kept, .. } = combination else { return };
         let is_new = self.combination != Some(current) || self.until.len() != guards.len();
@@ -78,10 +90,10 @@ impl Outlook {
             Some(kept) => {
                 self.last = span;
                 if is_new {
-                    self.take((bank, jets.as_ref()), 0..bank.slots().len(), tolerance);
-                } else {
-                    self.take((bank, jets.as_ref()), kept.renewed_arguments(), tolerance);
+                    kept.renew_all();
                 }
+                let on_step = is_proof.then(|| kept.radii_until(span.time[0] + span.length));
+                self.take((bank, jets.as_ref()), kept.renewed_arguments(), on_step.into_iter().flatten());
                 kept.settle_renewed();
             }
             None => self.follow((bank, jets.as_ref()), span, tolerance),
@@ -102,14 +114,13 @@ impl Outlook {
     }
 
     /// Looks at the next part of the step, or at all that is left of it. Tells the guards that may be
-    /// zero there, and places, in units of the jets, before which they keep their signs; all others keep
-    /// theirs throughout. Returns a guard that has no value, if there is any.
+    /// zero there; all others keep their signs throughout. Returns a guard that has no value, if there is any.
     pub fn look(
         &mut self,
         combination: &mut Combination,
         signs: &[Signs],
         all: bool,
-        tell: impl FnMut(usize, f64),
+        tell: impl FnMut(usize, Near),
     ) -> Option<usize> {
         let Combination { bank: Some(bank), guards, .. } = combination else { return None };
         self.seen = if all { WINDOWS.len() } else { self.seen + 1 };
@@ -138,6 +149,26 @@ impl Outlook {
         undefined
     }
 
+    /// Some parts of the flow were expanded anew where the step begins, so that some guards are known better on
+    /// it: tells what is known of these. What was found of all guards on the step still holds.
+    pub fn look_again(
+        &mut self,
+        combination: &mut Combination,
+        signs: &[Signs],
+        atoms: &[usize],
+        tell: impl FnMut(usize, Near),
+    ) {
+        let Combination { bank: Some(bank), banked, kept: Some(kept), .. } = combination else { return };
+        let until = &mut self.until;
+        let on_step = kept.radii_until(self.last.time[0] + self.last.length);
+        let left = |argument| forget_readers(bank, argument, until);
+        self.courses.renew(kept.renewed_arguments(), on_step, left);
+        kept.settle_renewed();
+        self.near.extend(atoms.iter().map(|&p| banked[p]));
+        self.look_at_step(combination, signs, tell);
+        self.near.clear();
+    }
+
     /// Bounds the open guards as far as the unit goes. Returns one that has no value.
     fn look_ahead(&mut self, (bank, guards): (&mut Bank, &[u32]), signs: &[Signs]) -> Option<usize> {
         let Span { time: [t, _], unit, .. } = self.last;
@@ -163,13 +194,14 @@ impl Outlook {
         &mut self,
         combination: &mut Combination,
         signs: &[Signs],
-        mut tell: impl FnMut(usize, f64),
+        mut tell: impl FnMut(usize, Near),
     ) {
         // Where a function leaves its edge, more is asked than the sign.
         let Combination { bank: Some(bank), jets, guards, has_edges_or_kinks, .. } = combination else {
             return;
         };
-        let ratio = self.last.length / self.last.unit;
+        let Span { length, unit, .. } = self.last;
+        let ratio = length / unit;
         self.courses.survey_step(bank, jets.arena(), ratio, &self.near, |function, found| {
             let p = guards[function as usize] as usize;
             let Some(signs) = signs.get(p) else { return };
@@ -179,7 +211,8 @@ impl Outlook {
                 _ => has_sign && found.place >= 1.0,
             };
             if !keeps {
-                tell(p, if has_sign { found.place * ratio } else { 0.0 });
+                let place = if has_sign { found.place * ratio } else { 0.0 };
+                tell(p, Near { place, error: found.error(), speed: found.slope().abs() / length });
             }
         });
     }
@@ -203,12 +236,11 @@ impl Outlook {
     fn take(
         &mut self,
         (bank, jets): (&Bank, &dyn Jets),
-        renewed: impl Iterator<Item = usize>,
-        tolerance: Tolerance,
+        renewed: impl Iterator<Item = (usize, f64)>,
+        on_step: impl Iterator<Item = (usize, f64)>,
     ) {
         let until = &mut self.until;
-        let left = |argument| forget_readers(bank, argument, until);
-        self.courses.take(bank, jets, renewed, |value| tolerance.of(value), left);
+        self.courses.take(bank, jets, renewed, on_step, |argument| forget_readers(bank, argument, until));
     }
 }
 

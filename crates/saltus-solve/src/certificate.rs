@@ -17,7 +17,7 @@
 //! tolerance all through the step.
 
 use crate::taylor::Tolerance;
-use saltus_expr::jet::{Bank, Distance, Jets, Length, Obstacle, Roundings, SlotBound, Tube};
+use saltus_expr::jet::{Bank, Distance, Jets, Length, Obstacle, Radii, Roundings, SlotBound, Tube};
 use saltus_expr::{FlowPlan, PlanBlock};
 use saltus_num::elementary::powi;
 use saltus_num::interval::Interval;
@@ -27,8 +27,11 @@ use saltus_num::zones::{Radius, Zone, ZoneFinder};
 use saltus_num::{MARGIN, UNIT};
 use std::collections::HashMap;
 
+mod flow;
 #[cfg(test)]
 mod tests;
+
+pub use flow::FlowProof;
 
 /// How often another tube is tried.
 const ATTEMPTS: usize = 60;
@@ -113,6 +116,10 @@ pub struct Request<'a> {
     /// The guards of the crowd that may change on the step if these slots are as near to their polynomials
     /// as [`Watch::until`] asks.
     pub near: &'a [u32],
+    /// How far each guard of the crowd may be from its polynomial on the step, if that is known and with it
+    /// that the flow exists: then nothing but the guards is left to be proved. One that may be zero at the
+    /// start is at most so far off at its end, and before in proportion to the time.
+    pub radii: Option<&'a dyn Fn(usize) -> f64>,
 }
 
 /// What was proved of a step; all times are measured from its start.
@@ -212,7 +219,7 @@ impl Bracket {
 /// let mut prove = |h: f64| {
 ///     let request = Request {
 ///         env: &env, jets: &jets, scale: 0.5, h, unit: h, resolution: 1e-9, absolute: 0.0, local: None,
-///         slack: &[], near: &[],
+///         slack: &[], near: &[], radii: None,
 ///     };
 ///     certifier.certify(request, &|_| Watch { sign: Sign::Positive, from_zero: false, until: 0.0 })
 /// };
@@ -349,10 +356,12 @@ impl Certifier {
         self.obstacle = None;
         self.doubt = None;
         self.drift = f64::INFINITY;
-        self.tube.set_point(request.env, request.absolute);
-        // A state may be near zero, where much less is allowed.
-        let drift = request.local.map_or(DRIFT, |local| (1e-3 * local.relative).max(LEAST_DRIFT));
-        self.tube.set_drift(Some(drift));
+        if request.radii.is_none() {
+            self.tube.set_point(request.env, request.absolute);
+            // A state may be near zero, where much less is allowed.
+            let drift = request.local.map_or(DRIFT, |local| (1e-3 * local.relative).max(LEAST_DRIFT));
+            self.tube.set_drift(Some(drift));
+        }
         let mut is_too_long = false;
         for _ in 0..ATTEMPTS {
             match self.prove(&request, h, guards) {
@@ -409,6 +418,13 @@ impl Certifier {
     }
 
     fn prove(&mut self, request: &Request, h: f64, guards: Watches) -> Outcome {
+        if request.radii.is_some() {
+            self.distance = Distance::default();
+            return match self.look_at_guards(request, h, guards) {
+                Looked::Open(first) => self.conclude(request, h, first),
+                _ => self.accept(request, h),
+            };
+        }
         let length = Length { h, unit: request.unit.max(h), scale: request.scale };
         let bounded = self.tube.bound_distance(request.jets, length, self.width);
         let mut looked = self.look(request, h, guards, bounded);
@@ -418,10 +434,7 @@ impl Certifier {
             looked = self.look(request, h, guards, bounded);
         }
         match looked {
-            Looked::All => {
-                self.accept(request, h);
-                Outcome::Decided(Verdict::Proved { h: self.reach })
-            }
+            Looked::All => self.accept(request, h),
             Looked::Open(first) => self.conclude(request, h, first),
             Looked::Left(bounded) => self.widen(h, bounded),
             Looked::TooFar(excess) => Outcome::TooLong(h * shrink(request.jets.order(), excess)),
@@ -452,6 +465,11 @@ impl Certifier {
                 return Looked::TooFar(excess);
             }
         }
+        self.look_at_guards(request, h, guards)
+    }
+
+    /// Looks at the guards on a step on which the flow is known to be near its polynomials.
+    fn look_at_guards(&mut self, request: &Request, h: f64, guards: Watches) -> Looked {
         if let Err(obstacle) = self.find_brackets(request, guards, h) {
             return Looked::Blocked(obstacle);
         }
@@ -556,8 +574,10 @@ impl Certifier {
         Outcome::Again(0.25 * hc)
     }
 
-    fn accept(&mut self, request: &Request, h: f64) {
+    /// All is known that happens on a step.
+    fn accept(&mut self, request: &Request, h: f64) -> Outcome {
         self.memory = if h < request.h { 2.0 * h } else { f64::INFINITY };
+        Outcome::Decided(Verdict::Proved { h: self.reach })
     }
 
     fn find_brackets(&mut self, request: &Request, guards: Watches, h: f64) -> Result<(), Obstacle> {
@@ -613,7 +633,10 @@ impl Certifier {
                 let Some(function) = self.functions[guard].filter(|_| may_change(guard, self.reach)) else {
                     continue;
                 };
-                let bound = self.tube.in_bank(bank, function)?;
+                let bound = match request.radii {
+                    Some(radii) => known_bound(radii(guard), guards(guard)),
+                    None => self.tube.in_bank(bank, function)?,
+                };
                 let first = self.brackets.len();
                 if !keeps(guards(guard), bound.range) {
                     bank.row(function, &mut self.row);
@@ -644,7 +667,7 @@ impl Certifier {
         open.clear();
         let mut slots = bank.slots().iter().zip(request.slack);
         let is_near = |(&slot, &slack): (&u32, &f64)| self.tube.slot_distance(slot) <= NEAR * slack;
-        if !request.slack.is_empty() && slots.all(is_near) {
+        if request.radii.is_some() || !request.slack.is_empty() && slots.all(is_near) {
             let near = request.near.iter().map(|&guard| guard as usize);
             open.extend(near.filter(|&guard| {
                 let Watch { sign, until, .. } = guards(guard);
@@ -791,6 +814,13 @@ enum Outcome {
     TooLong(f64),
     /// A function is in the way.
     Blocked(Obstacle),
+}
+
+/// What is known of a guard that is so far from its polynomial at most.
+fn known_bound(radius: f64, watch: Watch) -> SlotBound {
+    let drift = if watch.until > 0.0 { 0.0 } else { radius };
+    let range = Interval::new(f64::NEG_INFINITY, f64::INFINITY);
+    SlotBound { range, radii: Radii { start: radius, drift, ..Radii::default() } }
 }
 
 /// Whether a guard's range has only the sign to be kept.

@@ -40,6 +40,7 @@ fn proving_a_step_allocates_nothing() {
                 local: None,
                 slack: &[],
                 near: &[],
+                radii: None,
             };
             certifier.reset();
             match certifier.certify(request, &|guard| watches[guard]) {

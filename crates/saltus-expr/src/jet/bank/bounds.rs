@@ -118,10 +118,11 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// Bounds of the magnitudes of the parabolas in some lanes.
+/// Bounds of the sums of the magnitudes of all coefficients in some lanes.
 #[inline(always)]
 fn sizes(group: &Group) -> [f64; GROUP] {
-    std::array::from_fn(|lane| group[0][lane].abs() + group[1][lane].abs() + group[2][lane].abs())
+    let [value, slope, bend, rest, _] = group;
+    std::array::from_fn(|lane| value[lane].abs() + slope[lane].abs() + (bend[lane].abs() + rest[lane]))
 }
 
 #[inline(always)]
@@ -140,8 +141,9 @@ fn add_to_errors<T>(new: &mut [Group], operands: impl Iterator<Item = T>, terms:
     }
 }
 
-/// Covers the rounding of the coefficients of a parabola, relative to the terms they are sums of.
-const OPERATION: f64 = 8.0 * f64::EPSILON;
+/// Covers the rounding of the coefficients of a polynomial, up to order 40, relative to the terms they are
+/// sums of, and of the bounds of them.
+const OPERATION: f64 = 24.0 * f64::EPSILON;
 
 /// A place on 0 <= s <= 1 before which a bounded quantity surely keeps the sign it has at 0; 0 if
 /// it may have any.

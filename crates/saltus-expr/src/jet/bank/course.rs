@@ -49,10 +49,14 @@ pub struct Courses {
     neighbours: Vec<Option<Neighbours>>,
     /// What they may differ by, and what they differ by at most on the step.
     slack: Vec<Lanes>,
+    /// What they may be off on the step alone, where they are the new polynomials.
+    step_slack: Vec<Lanes>,
     distance: Vec<Lanes>,
     /// Bounds of the courses, and of the new polynomials.
     bounds: Vec<Bounds>,
     step_bounds: Vec<Bounds>,
+    /// The courses are the new polynomials.
+    are_exact: bool,
     /// Groups that are left, or to be bounded.
     groups: Vec<usize>,
     is_listed: Vec<bool>,
@@ -67,7 +71,7 @@ impl Courses {
             rows.clear();
             rows.resize(groups * self.span, [0.0; GROUP]);
         }
-        for rows in [&mut self.slack, &mut self.distance] {
+        for rows in [&mut self.slack, &mut self.step_slack, &mut self.distance] {
             rows.clear();
             rows.resize(groups, [0.0; GROUP]);
         }
@@ -105,6 +109,7 @@ impl Courses {
         slack: impl Fn(f64) -> f64,
         mut left: impl FnMut(usize),
     ) {
+        self.are_exact = false;
         self.gather(bank, jets);
         let arena = jets.arena();
         in_widest_vectors(Testing { courses: self, arena, past, length });
@@ -129,24 +134,21 @@ impl Courses {
         self.bound_courses(bank, None);
     }
 
-    /// Takes the polynomials of the jets for courses. Those that are not the ones they were are told by
-    /// position; they get the slack told for their value, and are reported, as are constants with another
-    /// value.
+    /// Takes the polynomials of the jets for courses, which may then be off by nothing but what is told of
+    /// each. Those that are not the ones they were are told by position, with their slack, and are reported,
+    /// as are constants with another value. On the step alone slack may be less.
     pub fn take(
         &mut self,
         bank: &Bank,
         jets: &(impl Jets + ?Sized),
-        renewed: impl Iterator<Item = usize>,
-        slack: impl Fn(f64) -> f64,
+        renewed: impl Iterator<Item = (usize, f64)>,
+        on_step: impl Iterator<Item = (usize, f64)>,
         mut left: impl FnMut(usize),
     ) {
+        self.are_exact = true;
         self.gather(bank, jets);
+        self.renew(renewed, on_step, &mut left);
         let first_constant = bank.slots.len() - bank.constants.len();
-        for argument in renewed.filter(|&argument| argument < first_constant) {
-            let place = jets.layout().places[bank.slots[argument] as usize];
-            self.slack[argument / GROUP][argument % GROUP] = slack(jets.arena()[place.at(0)]);
-            left(argument);
-        }
         for argument in first_constant..bank.slots.len() {
             let (value, lane) = (argument / GROUP * self.span, argument % GROUP);
             let fresh = self.fresh[value][lane];
@@ -155,6 +157,22 @@ impl Courses {
             }
         }
         self.bound_courses(bank, Some(jets.arena()));
+    }
+
+    /// The same where what was found of the step still holds: some of the polynomials are known better now.
+    pub fn renew(
+        &mut self,
+        renewed: impl Iterator<Item = (usize, f64)>,
+        on_step: impl Iterator<Item = (usize, f64)>,
+        mut left: impl FnMut(usize),
+    ) {
+        for (argument, slack) in renewed {
+            self.slack[argument / GROUP][argument % GROUP] = slack;
+            left(argument);
+        }
+        for (argument, slack) in on_step {
+            self.step_slack[argument / GROUP][argument % GROUP] = slack;
+        }
     }
 
     /// Bounds all courses, which are the polynomials of jets if their memory is given.
@@ -191,7 +209,11 @@ impl Courses {
         functions: &[u32],
         tell: impl FnMut(u32, Found),
     ) {
-        let [share, rounding] = if bank.counts_rounding { [1.0 - SHARE, SHIFTS] } else { [0.0; 2] };
+        let [share, rounding] = match (bank.counts_rounding, self.are_exact) {
+            (true, true) => [1.0, SHIFTS],
+            (true, false) => [1.0 - SHARE, SHIFTS],
+            (false, _) => [0.0; 2],
+        };
         for argument in functions.iter().flat_map(|&function| bank.arguments_of(function as usize)) {
             let group = argument as usize / GROUP;
             if !std::mem::replace(&mut self.is_listed[group], true) {
@@ -298,7 +320,10 @@ impl VectorWork for Bounding<'_> {
     #[inline(always)]
     fn work(self) {
         let Bounding { courses, arena, is_step, length, share, rounding } = self;
-        let Courses { span, rows, fresh, neighbours, slack, bounds, step_bounds, groups, .. } = courses;
+        let is_less = is_step && courses.are_exact;
+        let Courses { span, rows, fresh, neighbours, slack, step_slack, bounds, step_bounds, groups, .. } =
+            courses;
+        let slack = if is_less { step_slack } else { slack };
         let bounds = if is_step { step_bounds } else { bounds }.as_chunks_mut::<GROUP>().0;
         for group in groups.drain(..) {
             let all = group * *span..(group + 1) * *span;

@@ -97,6 +97,18 @@ impl Found {
         self.bounds[0]
     }
 
+    /// The slope at 0.
+    #[inline(always)]
+    pub fn slope(&self) -> f64 {
+        self.bounds[1]
+    }
+
+    /// How far it may be off the function of the polynomials of its arguments.
+    #[inline(always)]
+    pub fn error(&self) -> f64 {
+        self.bounds[4]
+    }
+
     /// The sign that it has everywhere behind 0 if it is zero there; 0 if it may have any.
     #[inline(always)]
     pub fn sign_behind_zero(&self) -> f64 {

@@ -411,6 +411,12 @@ impl Tube {
         })
     }
 
+    /// A bound of the distance of a state from its polynomial on the step last proved, as tail and drift.
+    pub fn state_radii(&self, state: usize) -> Distance {
+        let (weight, Distance { tail, drift }) = (self.proof().weight(state), self.distance);
+        Distance { tail: weight * tail, drift: weight * drift }
+    }
+
     /// A bound of the distance of a state from its polynomial on the step last proved.
     pub fn state_distance(&self, state: usize) -> f64 {
         self.proof().weight(state) * self.distance.most()

@@ -160,6 +160,7 @@ impl Model {
                 local: setting.validated.then_some(tolerance),
                 slack: &[],
                 near: &[],
+                radii: None,
             };
             run.steps += 1;
             let x = env[1..=self.start.len()].to_vec();

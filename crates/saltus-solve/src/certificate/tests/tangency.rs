@@ -93,6 +93,7 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
             local: None,
             slack: &[],
             near: &[],
+            radii: None,
         };
         let verdict =
             certifier.certify(request, &|_| Watch { sign: Sign::Negative, from_zero: false, until: 0.0 });
