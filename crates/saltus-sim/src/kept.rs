@@ -18,9 +18,10 @@ const LEAST_PARTS: usize = 4;
 const LEFT: f64 = 0.5;
 /// Polynomials are trusted no farther than so many units of their coefficients.
 const FARTHEST: f64 = 32.0;
-/// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
-/// as the tolerance, too wide to tell when something happens.
-const PROVED: f64 = 0.5;
+/// The share of the step of a part for which its polynomials are kept: towards the end of a step they are as far
+/// off as the tolerance allows, which is too wide for a proof to tell when something happens, and more than steps
+/// that end at the next event ever are.
+const KEPT: f64 = 0.5;
 /// The rounding of so many changes of the origin is counted in proofs.
 const MOVES: u32 = 64;
 /// After a part that was not proved, so many times all is proved at once.
@@ -270,15 +271,16 @@ impl Kept {
         own.iter_mut().zip(slots).for_each(|(own, &slot)| *own = env[slot as usize]);
         jets.run(own, now.unit);
         let from = jets.states();
-        for (k, row) in rows.chunks_exact_mut(4 * self.degrees.len()).enumerate() {
-            states.iter().zip(from.order(k)).for_each(|(&state, &c)| row[state] = c);
+        let rows = rows.chunks_exact_mut(4 * self.degrees.len());
+        for (row, own) in rows.zip(from.data().chunks_exact(from.stride())) {
+            states.iter().zip(own).for_each(|(&state, &c)| row[state] = c);
         }
         let mut bound = trust.bound;
         bound.states(from, *degree, trust.tolerance);
         let length = bound.ratio().min(FARTHEST) * now.unit;
         match trust.is_proof {
             true => self.prove(part, now, length, trust.tolerance),
-            false => self.renew(part, now, length),
+            false => self.renew(part, now, KEPT * length),
         }
     }
 
@@ -289,7 +291,7 @@ impl Kept {
         let jets = jets.as_ref();
         let plan = &self.parts.classes()[*class];
         let proof = proof.get_or_insert_with(|| FlowProof::new(plan, jets));
-        let length = Length { h: PROVED * unit, unit, scale: now.unit };
+        let length = Length { h: KEPT * unit, unit, scale: now.unit };
         let Some(proved) = proof.prove(env, jets, length, tolerance.absolute) else {
             self.waits = PATIENCE;
             return self.forget();
@@ -315,7 +317,7 @@ impl Kept {
             for &state in &self.parts.list()[part].states {
                 bound.state(coefficients.map(|row| row[state]), trust.tolerance);
             }
-            self.renew(part, now, bound.ratio().min(FARTHEST) * now.unit);
+            self.renew(part, now, KEPT * bound.ratio().min(FARTHEST) * now.unit);
         }
         self.settle();
     }
@@ -349,16 +351,16 @@ impl Kept {
         arguments.map(|&Argument { argument, state }| (argument, self.radii[state].most()))
     }
 
-    /// How far each argument of the bank may be off up to some time, if that is less.
-    pub fn radii_until(&self, t: f64) -> impl Iterator<Item = (usize, f64)> {
-        self.spans.iter().zip(&self.arguments).flat_map(move |(&[from, to], arguments)| {
+    /// Tells how far each argument of the bank may be off up to some time, if that is less.
+    pub fn radii_until(&self, t: f64, mut tell: impl FnMut(usize, f64)) {
+        for (&[from, to], arguments) in self.spans.iter().zip(&self.arguments) {
             let share = ((t - from) / (to - from)).min(1.0) * (1.0 + 8.0 * f64::EPSILON);
             let power = powi(share, self.order as i32 + 1) * (1.0 + 64.0 * f64::EPSILON);
-            arguments.iter().map(move |&Argument { argument, state }| {
+            for &Argument { argument, state } in arguments {
                 let Distance { tail, drift } = self.radii[state];
-                (argument, tail * power + drift * share)
-            })
-        })
+                tell(argument, tail * power + drift * share);
+            }
+        }
     }
 
     /// All polynomials are new to who asks.

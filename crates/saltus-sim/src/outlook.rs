@@ -92,8 +92,11 @@ impl Outlook {
                 if is_new {
                     kept.renew_all();
                 }
-                let on_step = is_proof.then(|| kept.radii_until(span.time[0] + span.length));
-                self.take((bank, jets.as_ref()), kept.renewed_arguments(), on_step.into_iter().flatten());
+                self.take((bank, jets.as_ref()), kept.renewed_arguments());
+                if is_proof {
+                    let end = span.time[0] + span.length;
+                    kept.radii_until(end, |argument, radius| self.courses.set_on_step(argument, radius));
+                }
                 kept.settle_renewed();
             }
             None => self.follow((bank, jets.as_ref()), span, tolerance),
@@ -159,10 +162,10 @@ impl Outlook {
         tell: impl FnMut(usize, Near),
     ) {
         let Combination { bank: Some(bank), banked, kept: Some(kept), .. } = combination else { return };
-        let until = &mut self.until;
-        let on_step = kept.radii_until(self.last.time[0] + self.last.length);
-        let left = |argument| forget_readers(bank, argument, until);
-        self.courses.renew(kept.renewed_arguments(), on_step, left);
+        let Outlook { courses, until, last, .. } = self;
+        courses.renew(kept.renewed_arguments(), |argument| forget_readers(bank, argument, until));
+        let end = last.time[0] + last.length;
+        kept.radii_until(end, |argument, radius| courses.set_on_step(argument, radius));
         kept.settle_renewed();
         self.near.extend(atoms.iter().map(|&p| banked[p]));
         self.look_at_step(combination, signs, tell);
@@ -233,14 +236,9 @@ impl Outlook {
 
     /// Takes the polynomials of the jets for courses. What was known of guards with arguments whose
     /// polynomials are new is forgotten.
-    fn take(
-        &mut self,
-        (bank, jets): (&Bank, &dyn Jets),
-        renewed: impl Iterator<Item = (usize, f64)>,
-        on_step: impl Iterator<Item = (usize, f64)>,
-    ) {
+    fn take(&mut self, (bank, jets): (&Bank, &dyn Jets), renewed: impl Iterator<Item = (usize, f64)>) {
         let until = &mut self.until;
-        self.courses.take(bank, jets, renewed, on_step, |argument| forget_readers(bank, argument, until));
+        self.courses.take(bank, jets, renewed, |argument| forget_readers(bank, argument, until));
     }
 }
 

@@ -53,18 +53,22 @@ pub(crate) fn sift<T>(items: &[T], holds: impl Fn(&T) -> bool, take: impl FnMut(
 /// where there are many: a processor can not tell which, so nothing depends on that but where the next one
 /// is put.
 pub(crate) fn part_below(numbers: &[f64], marks: [f64; 2], [below, between]: [&mut Vec<u32>; 2]) {
-    below.resize(numbers.len(), 0);
-    between.resize(numbers.len(), 0);
-    let (first, second) = (below.as_mut_slice(), between.as_mut_slice());
-    let (mut count, mut others) = (0, 0);
-    for (i, &number) in (0..).zip(numbers) {
-        let is_below = number < marks[0];
-        (first[count], second[others]) = (i, i);
-        count += usize::from(is_below);
-        others += usize::from(!is_below & (number < marks[1]));
+    below.clear();
+    between.clear();
+    // With so few at a time a count is never beyond its list, and the compiler sees it.
+    const MOST: usize = u8::MAX as usize;
+    let mut lists = [[0; MOST + 1]; 2];
+    for (numbers, start) in numbers.chunks(MOST).zip((0..).step_by(MOST)) {
+        let mut counts = [0_u8; 2];
+        for (i, &number) in (start..).zip(numbers) {
+            let (is_below, is_low) = (number < marks[0], number < marks[1]);
+            (lists[0][counts[0] as usize], lists[1][counts[1] as usize]) = (i, i);
+            counts[0] += u8::from(is_below);
+            counts[1] += u8::from(!is_below & is_low);
+        }
+        below.extend_from_slice(&lists[0][..counts[0] as usize]);
+        between.extend_from_slice(&lists[1][..counts[1] as usize]);
     }
-    below.truncate(count);
-    between.truncate(others);
 }
 
 #[cfg(test)]

@@ -242,10 +242,15 @@ fn known_starts_of_cars_collide_when_they_should() {
             .map(|c| cars::Car { x: c[0], y: c[1], th: c[2], v: c[3], w: c[4] })
             .collect();
         let times = numbers(&known["event_times"]);
-        let run = drive(&model, &cars, |o| (o.rtol, o.atol) = (1e-13, 1e-13));
-        let found: Vec<_> = run.events.iter().map(|e| e.stamp.t).collect();
-        assert!(times.len() > 20 && found.len() >= times.len());
-        for (k, (found, known)) in found.iter().zip(&times).enumerate() {
+        let run = |cars: &[cars::Car]| drive(&model, cars, |o| (o.rtol, o.atol) = (1e-13, 1e-13));
+        let here = run(&cars);
+        // Cars whose times one rounding of a start changes by more than this can not be predicted.
+        let mut moved = cars.clone();
+        moved[0].x = moved[0].x.next_up();
+        let certain = shared(&here, &run(&moved), 1e-8);
+        let found: Vec<_> = here.events.iter().map(|e| e.stamp.t).collect();
+        assert!(certain > 20 && times.len() > 20, "{certain} of {} events", times.len());
+        for (k, (found, known)) in found[..certain].iter().zip(&times).enumerate() {
             assert!((found - known).abs() < 1e-6, "event {k}: {found}, not {known}");
         }
     }

@@ -136,18 +136,17 @@ impl Courses {
 
     /// Takes the polynomials of the jets for courses, which may then be off by nothing but what is told of
     /// each. Those that are not the ones they were are told by position, with their slack, and are reported,
-    /// as are constants with another value. On the step alone slack may be less.
+    /// as are constants with another value.
     pub fn take(
         &mut self,
         bank: &Bank,
         jets: &(impl Jets + ?Sized),
         renewed: impl Iterator<Item = (usize, f64)>,
-        on_step: impl Iterator<Item = (usize, f64)>,
         mut left: impl FnMut(usize),
     ) {
         self.are_exact = true;
         self.gather(bank, jets);
-        self.renew(renewed, on_step, &mut left);
+        self.renew(renewed, &mut left);
         let first_constant = bank.slots.len() - bank.constants.len();
         for argument in first_constant..bank.slots.len() {
             let (value, lane) = (argument / GROUP * self.span, argument % GROUP);
@@ -160,19 +159,17 @@ impl Courses {
     }
 
     /// The same where what was found of the step still holds: some of the polynomials are known better now.
-    pub fn renew(
-        &mut self,
-        renewed: impl Iterator<Item = (usize, f64)>,
-        on_step: impl Iterator<Item = (usize, f64)>,
-        mut left: impl FnMut(usize),
-    ) {
+    pub fn renew(&mut self, renewed: impl Iterator<Item = (usize, f64)>, mut left: impl FnMut(usize)) {
         for (argument, slack) in renewed {
             self.slack[argument / GROUP][argument % GROUP] = slack;
             left(argument);
         }
-        for (argument, slack) in on_step {
-            self.step_slack[argument / GROUP][argument % GROUP] = slack;
-        }
+    }
+
+    /// How far an argument may be off on the step alone, which may be less than its slack.
+    #[inline(always)]
+    pub fn set_on_step(&mut self, argument: usize, slack: f64) {
+        self.step_slack[argument / GROUP][argument % GROUP] = slack;
     }
 
     /// Bounds all courses, which are the polynomials of jets if their memory is given.
