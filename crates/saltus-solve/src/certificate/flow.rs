@@ -27,7 +27,7 @@ const ATTEMPTS: usize = 6;
 /// let mut proof = FlowProof::new(&plan, &jets);
 /// let length = Length { h: 0.25, unit: 0.5, scale: 0.5 };
 /// assert_eq!(proof.prove(&env, &jets, length, 1e-9), Some(0.25));
-/// assert!(proof.state_radii(0).most() < 1e-14);
+/// assert!(proof.state_radii(0).most() < 1e-13);
 /// ```
 #[derive(Clone, Debug)]
 pub struct FlowProof {
