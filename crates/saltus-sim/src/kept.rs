@@ -18,10 +18,9 @@ const LEAST_PARTS: usize = 4;
 const LEFT: f64 = 0.5;
 /// Polynomials are trusted no farther than so many units of their coefficients.
 const FARTHEST: f64 = 32.0;
-/// The share of the step of a part for which its polynomials are kept: towards the end of a step they are as far
-/// off as the tolerance allows, which is too wide for a proof to tell when something happens, and more than steps
-/// that end at the next event ever are.
-const KEPT: f64 = 0.5;
+/// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
+/// as the tolerance, too wide to tell when something happens.
+const PROVED: f64 = 0.5;
 /// The rounding of so many changes of the origin is counted in proofs.
 const MOVES: u32 = 64;
 /// After a part that was not proved, so many times all is proved at once.
@@ -280,7 +279,7 @@ impl Kept {
         let length = bound.ratio().min(FARTHEST) * now.unit;
         match trust.is_proof {
             true => self.prove(part, now, length, trust.tolerance),
-            false => self.renew(part, now, KEPT * length),
+            false => self.renew(part, now, length),
         }
     }
 
@@ -291,7 +290,7 @@ impl Kept {
         let jets = jets.as_ref();
         let plan = &self.parts.classes()[*class];
         let proof = proof.get_or_insert_with(|| FlowProof::new(plan, jets));
-        let length = Length { h: KEPT * unit, unit, scale: now.unit };
+        let length = Length { h: PROVED * unit, unit, scale: now.unit };
         let Some(proved) = proof.prove(env, jets, length, tolerance.absolute) else {
             self.waits = PATIENCE;
             return self.forget();
@@ -317,7 +316,7 @@ impl Kept {
             for &state in &self.parts.list()[part].states {
                 bound.state(coefficients.map(|row| row[state]), trust.tolerance);
             }
-            self.renew(part, now, KEPT * bound.ratio().min(FARTHEST) * now.unit);
+            self.renew(part, now, bound.ratio().min(FARTHEST) * now.unit);
         }
         self.settle();
     }

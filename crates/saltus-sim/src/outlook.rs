@@ -6,8 +6,8 @@
 
 use crate::combination::Combination;
 use crate::compile::Signs;
-use crate::sift::part_below;
-use saltus_expr::jet::{Bank, Courses, Jets};
+use crate::sift::{list_below, part_below};
+use saltus_expr::jet::{Bank, Courses, Found, Jets};
 use saltus_solve::taylor::Tolerance;
 
 /// Times are rounded by less than this share of them.
@@ -26,8 +26,9 @@ pub(crate) struct Outlook {
     /// The step of the last survey, and how many of its windows were looked at.
     last: Span,
     seen: usize,
-    /// The time until which each function of the bank keeps its sign.
+    /// The time until which each function of the bank keeps its sign, and what the last survey found of it.
     until: Vec<f64>,
+    known: Vec<Found>,
     /// Functions whose time ends behind what was looked at of the step: as an earlier survey has found, and
     /// as that of this step.
     due: Vec<u32>,
@@ -35,6 +36,8 @@ pub(crate) struct Outlook {
     /// Functions to be bounded anew, and those that may be zero.
     open: Vec<u32>,
     near: Vec<u32>,
+    /// Functions to be listed.
+    found: Vec<u32>,
 }
 
 /// What is known of a guard that may be zero.
@@ -82,6 +85,7 @@ impl Outlook {
             self.until.clear();
             let until = |&p: &u32| if p == u32::MAX { f64::INFINITY } else { f64::MIN };
             self.until.extend(guards.iter().map(until));
+            self.known.resize(guards.len(), Found::default());
             (self.combination, self.last) = (Some(current), span);
         }
         // What was composed is of an earlier step.
@@ -104,7 +108,10 @@ impl Outlook {
         self.seen = 0;
         self.later.clear();
         let (first, end) = (span.time[0] + WINDOWS[0] * span.length, span.time[0] + span.length);
-        part_below(&self.until, [first, end], [&mut self.open, &mut self.due]);
+        list_below(&self.until, end, &mut self.found);
+        self.open.clear();
+        self.due.clear();
+        part_below(&self.until, &self.found, [first, end], [&mut self.open, &mut self.due]);
     }
 
     /// True if the step was looked at up to a place in units of the jets.
@@ -128,25 +135,17 @@ impl Outlook {
         let Combination { bank: Some(bank), guards, .. } = combination else { return None };
         self.seen = if all { WINDOWS.len() } else { self.seen + 1 };
         let end = self.last.time[0] + self.seen_length();
-        let Outlook { until, due, open, later, near, .. } = self;
+        let step_end = self.last.time[0] + self.last.length;
+        let Outlook { until, due, open, later, near, found, .. } = self;
         for (from, to) in [(due, open), (later, near)] {
-            from.retain(|&function| {
-                let is_later = until[function as usize] >= end;
-                if !is_later {
-                    to.push(function);
-                }
-                is_later
-            });
+            std::mem::swap(from, found);
+            from.clear();
+            part_below(until, found, [end, step_end], [to, from]);
         }
         let undefined = self.look_ahead((bank, guards), signs);
-        let step_end = self.last.time[0] + self.last.length;
-        for function in self.open.drain(..) {
-            match self.until[function as usize] {
-                until if until < end => self.near.push(function),
-                until if until < step_end => self.later.push(function),
-                _ => {}
-            }
-        }
+        let Outlook { until, open, later, near, .. } = self;
+        part_below(until, open, [end, step_end], [near, later]);
+        open.clear();
         self.look_at_step(combination, signs, tell);
         self.near.clear();
         undefined
@@ -177,7 +176,9 @@ impl Outlook {
         let Span { time: [t, _], unit, .. } = self.last;
         let start = t - ROUNDING * (t.abs() + unit);
         let mut undefined = None;
+        let known = &mut self.known;
         self.courses.survey(bank, &self.open, |function, found| {
+            known[function as usize] = found;
             let p = guards[function as usize] as usize;
             let Some(signs) = signs.get(p) else { return };
             // A value that contradicts the sign is zero within rounding.
@@ -205,7 +206,7 @@ impl Outlook {
         };
         let Span { length, unit, .. } = self.last;
         let ratio = length / unit;
-        self.courses.survey_step(bank, jets.arena(), ratio, &self.near, |function, found| {
+        let mut judge = |function: u32, found: Found| {
             let p = guards[function as usize] as usize;
             let Some(signs) = signs.get(p) else { return };
             let has_sign = f64::from(signs.now) * found.value() > 0.0;
@@ -217,7 +218,14 @@ impl Outlook {
                 let place = if has_sign { found.place * ratio } else { 0.0 };
                 tell(p, Near { place, error: found.error(), speed: found.slope().abs() / length });
             }
-        });
+        };
+        if self.courses.tell_all(bank) {
+            self.near
+                .iter()
+                .for_each(|&function| judge(function, self.known[function as usize].on_part(ratio)));
+        } else {
+            self.courses.survey_step(bank, jets.arena(), ratio, &self.near, judge);
+        }
     }
 
     /// Compares the courses with the jets; what was known of guards whose arguments leave theirs is

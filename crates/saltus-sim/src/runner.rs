@@ -32,6 +32,7 @@ use saltus_model::{HybridSystem, ModeId, Span, VariableKind};
 use saltus_num::roots::RootFinder;
 use saltus_num::sturm::SturmChain;
 use saltus_solve::taylor::{StepBound, Tolerance, order_for};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -49,6 +50,8 @@ pub(crate) struct Runner<'s> {
     pub system: &'s HybridSystem,
     pub code: Arc<Code>,
     pub options: Options,
+    /// Starting values that the options set, by variable.
+    set_values: Vec<Option<f64>>,
     pub method: EventMethod,
     /// The integrator, unless it is Taylor's method.
     pub stepper: Option<Stepper>,
@@ -163,6 +166,8 @@ pub(crate) struct ModeSlots {
 pub struct Simulator<'s> {
     system: &'s HybridSystem,
     code: Arc<Code>,
+    /// The variables that options may set, by name.
+    settable: HashMap<&'s str, usize>,
     /// Mode combinations met so far, for one order of expansion.
     combinations: Combinations,
     compile_seconds: f64,
@@ -174,7 +179,22 @@ impl<'s> Simulator<'s> {
         let started = Instant::now();
         let code = Arc::new(compile::compile(system));
         let combinations = Combinations::new(0);
-        Self { system, code, combinations, compile_seconds: started.elapsed().as_secs_f64() }
+        let settable = system.variables.iter().enumerate().filter(|(_, v)| v.kind.is_settable());
+        let settable = settable.map(|(i, v)| (v.name.as_str(), i)).collect();
+        Self { system, code, settable, combinations, compile_seconds: started.elapsed().as_secs_f64() }
+    }
+
+    /// The values that options set, by variable.
+    fn set_values(&self, options: &Options) -> Result<Vec<Option<f64>>, SimError> {
+        let mut values = vec![None; self.system.variables.len()];
+        for (name, value) in &options.set {
+            let Some(&variable) = self.settable.get(name.as_str()) else {
+                let complaint = format!("`{name}` is not a parameter, state or memory of the model");
+                return Err(SimError::Option(complaint));
+            };
+            values[variable] = Some(*value);
+        }
+        Ok(values)
     }
 
     /// Runs the system. What goes wrong while it runs ends the run with a status and keeps the
@@ -193,13 +213,15 @@ impl<'s> Simulator<'s> {
         's: 'p,
     {
         options.check()?;
+        let set_values = self.set_values(&options)?;
         let order = options.order.unwrap_or_else(|| order_for(options.rtol));
         if self.combinations.order() != order {
             self.combinations = Combinations::new(order);
         }
         let mut combinations = std::mem::replace(&mut self.combinations, Combinations::new(order));
         combinations.restart();
-        let mut runner = Runner::new(self.system, self.code.clone(), combinations, options, progress)?;
+        let mut runner =
+            Runner::new(self.system, self.code.clone(), combinations, options, set_values, progress)?;
         runner.stats.compile_seconds = std::mem::take(&mut self.compile_seconds);
         let ending = match runner.start().and_then(|()| runner.run()) {
             Ok(ending) | Err(ending) => ending,
@@ -224,6 +246,7 @@ impl<'s> Runner<'s> {
         code: Arc<Code>,
         combinations: Combinations,
         options: Options,
+        set_values: Vec<Option<f64>>,
         progress: Option<&'s mut dyn FnMut(f64)>,
     ) -> Result<Self, SimError> {
         let started = Instant::now();
@@ -300,6 +323,7 @@ impl<'s> Runner<'s> {
             system,
             code,
             options,
+            set_values,
             progress,
         };
         runner.set_parameters()?;
@@ -361,8 +385,7 @@ impl<'s> Runner<'s> {
     fn start_value(&mut self, index: usize) -> Result<(), SimError> {
         let system = self.system;
         let variable = &system.variables[index];
-        let set = self.options.set.iter().rev().find(|(name, _)| *name == variable.name).map(|s| s.1);
-        let value = match (set, &self.code.clone().starts[index]) {
+        let value = match (self.set_values[index], &self.code.clone().starts[index]) {
             (Some(value), _) => self.resolve(&variable.name, value, value, false, variable.span)?,
             (None, Some(start)) => self.assigned(start, 0)?,
             (None, None) => 0.0,
@@ -372,14 +395,6 @@ impl<'s> Runner<'s> {
     }
 
     fn set_parameters(&mut self) -> Result<(), SimError> {
-        for (name, _) in self.options.set.clone() {
-            let known = self.system.variables.iter().find(|v| v.name == name);
-            if !known.is_some_and(|v| v.kind.is_settable()) {
-                return Err(SimError::Option(format!(
-                    "`{name}` is not a parameter, state or memory of the model"
-                )));
-            }
-        }
         for i in 0..self.system.variables.len() {
             if self.system.variables[i].kind == VariableKind::Parameter {
                 self.start_value(i)?;

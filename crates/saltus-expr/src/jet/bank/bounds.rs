@@ -19,10 +19,10 @@ pub const GROUP: usize = 4;
 /// The bounds of neighbouring lanes, number by number.
 pub type Group = [[f64; GROUP]; 5];
 
-/// The bounds in a lane.
+/// The bounds in a lane, of which so many numbers are known; others are zero.
 #[inline(always)]
-pub fn at(group: &Group, lane: usize) -> Bounds {
-    [group[0][lane], group[1][lane], group[2][lane], group[3][lane], group[4][lane]]
+pub fn at<const NUMBERS: usize>(group: &Group, lane: usize) -> Bounds {
+    std::array::from_fn(|number| if number < NUMBERS { group[number][lane] } else { 0.0 })
 }
 
 /// Sets the bounds in a lane.
@@ -35,14 +35,15 @@ pub fn set(group: &mut Group, lane: usize, [value, slope, bend, rest, error]: Bo
     group[4][lane] = error;
 }
 
-/// The registers computed so far, `[register][group]`.
-pub struct Registers<'a> {
+/// The registers computed so far, `[register][group]`, with so many numbers of their bounds: all, or those
+/// without errors, which are zero then.
+pub struct Registers<'a, const NUMBERS: usize> {
     pub program: &'a Program,
     pub known: &'a [Group],
     pub groups: usize,
 }
 
-impl<'a> Registers<'a> {
+impl<'a, const NUMBERS: usize> Registers<'a, NUMBERS> {
     fn of(&self, r: Reg) -> &'a [Group] {
         &self.known[r.index() * self.groups..][..self.groups]
     }
@@ -51,10 +52,10 @@ impl<'a> Registers<'a> {
     #[inline(always)]
     pub fn bound(&self, op: Op, new: &mut [Group]) {
         match op {
-            Op::Binary(Binary::Add, a, b) => map_groups(new, self.of(a), self.of(b), sum),
-            Op::Binary(Binary::Sub, a, b) => map_groups(new, self.of(a), self.of(b), difference),
-            Op::Binary(Binary::Mul, a, b) => map_groups(new, self.of(a), self.of(b), product),
-            Op::Powi(a, 2) => map_groups(new, self.of(a), self.of(a), |a, _| square(a)),
+            Op::Binary(Binary::Add, a, b) => map_groups::<NUMBERS>(new, self.of(a), self.of(b), sum),
+            Op::Binary(Binary::Sub, a, b) => map_groups::<NUMBERS>(new, self.of(a), self.of(b), difference),
+            Op::Binary(Binary::Mul, a, b) => map_groups::<NUMBERS>(new, self.of(a), self.of(b), product),
+            Op::Powi(a, 2) => map_groups::<NUMBERS>(new, self.of(a), self.of(a), |a, _| square(a)),
             _ => {
                 for (g, group) in new.iter_mut().enumerate() {
                     for lane in 0..GROUP {
@@ -101,7 +102,7 @@ impl<'a> Registers<'a> {
     /// The bounds of an operation of any kind; of most it is known only that they do not move if no
     /// operand does.
     fn apply_to_one(&self, op: Op, group: usize, lane: usize) -> Bounds {
-        let of = |r: Reg| at(&self.of(r)[group], lane);
+        let of = |r: Reg| at::<NUMBERS>(&self.of(r)[group], lane);
         let moves = |r: Reg| of(r)[1..] != [0.0; 4];
         let value = vm::apply(op, |t| self.program.table(t), |r| of(r)[0]);
         match op {
@@ -161,13 +162,8 @@ const OPERATION: f64 = 24.0 * f64::EPSILON;
 pub fn steady_until([value, slope, bend, rest, error]: Bounds) -> f64 {
     let toward = -1.0f64.copysign(value);
     let room = value.abs() * (1.0 - MARGIN) - error * (1.0 + MARGIN);
-    let (approach, bend, rest) = (toward * slope, toward * bend, rest * (1.0 + MARGIN));
-    // Up to any place p the cubic term is at most p times the square. So the zero is not before that
-    // for p = 1, then not behind that for this one, then not before that for this other.
-    let first = first_zero(room, approach, bend + rest);
-    let last = first_zero(room, approach, bend + rest * first);
-    let place = first_zero(room, approach, bend + rest * last);
-    let place = if place > first { place } else { first };
+    // The cubic term is at most the square, and hardly matters nearer to 0.
+    let place = first_zero(room, toward * slope, toward * bend + rest * (1.0 + MARGIN));
     // Nothing is known where a number is none.
     if room > 0.0 { place } else { 0.0 }
 }
@@ -200,10 +196,10 @@ fn first_zero(room: f64, approach: f64, bend: f64) -> f64 {
 
 /// [`steady_until`] for neighbouring lanes.
 #[inline(always)]
-pub fn steady_group(bounds: &Group) -> [f64; GROUP] {
+pub fn steady_group<const NUMBERS: usize>(bounds: &Group) -> [f64; GROUP] {
     let mut places = [0.0; GROUP];
     for (lane, place) in places.iter_mut().enumerate() {
-        *place = steady_until(at(bounds, lane));
+        *place = steady_until(at::<NUMBERS>(bounds, lane));
     }
     places
 }
@@ -268,16 +264,17 @@ impl Mul for Four {
     }
 }
 
-/// A function of the bounds in two registers, for all lanes.
+/// A function of the bounds in two registers, for all lanes and so many numbers.
 #[inline(always)]
-fn map_groups(
+fn map_groups<const NUMBERS: usize>(
     new: &mut [Group],
     a: &[Group],
     b: &[Group],
     function: impl Fn([Four; 5], [Four; 5]) -> [Four; 5],
 ) {
     for ((new, a), b) in new.iter_mut().zip(a).zip(b) {
-        *new = function(a.map(Four), b.map(Four)).map(|four| four.0);
+        let result = function(a.map(Four), b.map(Four));
+        new.iter_mut().zip(result).take(NUMBERS).for_each(|(new, four)| *new = four.0);
     }
 }
 
@@ -286,7 +283,7 @@ fn map_groups(
 fn map_two(new: &mut [Group], a: &[Group], b: &[Group], function: impl Fn(Bounds, Bounds) -> Bounds) {
     for ((new, a), b) in new.iter_mut().zip(a).zip(b) {
         for lane in 0..GROUP {
-            set(new, lane, function(at(a, lane), at(b, lane)));
+            set(new, lane, function(at::<2>(a, lane), at::<2>(b, lane)));
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Family {
     /// Members to be bounded, one in each lane, and how many they are apart from those that fill up.
     wanted: Vec<u32>,
     asked: usize,
+    /// How many numbers of their bounds are known.
+    numbers: usize,
     /// Composed members by lane, and the lane of each member; `u32::MAX` if it is not chosen.
     chosen: Vec<u32>,
     lanes: Vec<u32>,
@@ -81,6 +83,7 @@ impl Family {
             functions: Vec::new(),
             wanted: Vec::new(),
             asked: 0,
+            numbers: 0,
             chosen: Vec::new(),
             lanes: Vec::new(),
             is_sequential: lowered.is_sequential(),
@@ -182,30 +185,39 @@ impl Family {
         }
     }
 
-    /// Bounds the wanted members.
-    pub fn survey(&mut self, arguments: &[Bounds]) {
+    /// Bounds the wanted members; it is told whether arguments may be off by more than their rest tells.
+    pub fn survey(&mut self, arguments: &[Bounds], have_errors: bool) {
         let Some(&last) = self.wanted.last() else { return };
         // The last member fills up its group.
         self.asked = self.wanted.len();
         let groups = self.asked.div_ceil(GROUP);
         self.wanted.resize(groups * GROUP, last);
         self.make_room(groups);
-        in_widest_vectors(Surveying(self, arguments));
+        self.numbers = if self.counts_rounding || have_errors { 5 } else { 4 };
+        match self.numbers {
+            5 => in_widest_vectors(Surveying::<5>(self, arguments)),
+            _ => in_widest_vectors(Surveying::<4>(self, arguments)),
+        }
     }
 
     /// Tells what the survey found of the functions of the wanted members, which are wanted no more.
     pub fn tell_found(&mut self, tell: &mut impl FnMut(u32, Found)) {
-        let groups = self.wanted.len() / GROUP;
-        if groups == 0 {
-            return;
+        match self.numbers {
+            _ if self.wanted.is_empty() => {}
+            5 => self.tell_numbers::<5>(tell),
+            _ => self.tell_numbers::<4>(tell),
         }
+    }
+
+    fn tell_numbers<const NUMBERS: usize>(&mut self, tell: &mut impl FnMut(u32, Found)) {
+        let groups = self.wanted.len() / GROUP;
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
             let members = self.wanted[..self.asked].chunks(GROUP);
             for ((members, bounds), places) in members.zip(bounds).zip(places) {
                 for (&member, lane) in members.iter().zip(0..GROUP) {
-                    let found = Found { bounds: bounds::at(bounds, lane), place: places[lane] };
+                    let found = Found { bounds: bounds::at::<NUMBERS>(bounds, lane), place: places[lane] };
                     tell(functions[member as usize], found);
                 }
             }
@@ -226,7 +238,7 @@ impl Family {
 
     /// The bounds of arguments and of what does not move.
     #[inline(always)]
-    fn take_arguments(&mut self, arguments: &[Bounds]) {
+    fn take_arguments<const NUMBERS: usize>(&mut self, arguments: &[Bounds]) {
         let members = self.wanted.as_chunks::<GROUP>().0;
         for (input, sources) in self.inputs.chunks_exact(self.members).enumerate() {
             if !self.moving[input] {
@@ -234,7 +246,9 @@ impl Family {
             }
             for (group, members) in self.bounds[input * members.len()..].iter_mut().zip(members) {
                 let [a, b, c, d] = members.map(|member| &arguments[sources[member as usize] as usize]);
-                *group = std::array::from_fn(|number| [a[number], b[number], c[number], d[number]]);
+                for (number, lanes) in group.iter_mut().enumerate().take(NUMBERS) {
+                    *lanes = [a[number], b[number], c[number], d[number]];
+                }
             }
         }
         for &register in &self.read_still {
@@ -252,12 +266,12 @@ impl Family {
 
     /// Bounds all operations that move, and tells how long the results keep their signs.
     #[inline(always)]
-    fn bound_all(&mut self, groups: usize) {
+    fn bound_all<const NUMBERS: usize>(&mut self, groups: usize) {
         let first = self.program.first_op();
         for (i, &op) in self.program.ops().iter().enumerate() {
             if self.moving[first + i] {
                 let (known, new) = self.bounds.split_at_mut((first + i) * groups);
-                let registers = Registers { program: &self.program, known, groups };
+                let registers = Registers::<NUMBERS> { program: &self.program, known, groups };
                 registers.bound(op, &mut new[..groups]);
                 if self.counts_rounding {
                     registers.add_rounding(op, &mut new[..groups]);
@@ -267,7 +281,7 @@ impl Family {
         for (output, steady) in self.program.outputs().iter().zip(self.steady.chunks_exact_mut(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
             for (steady, bounds) in steady.iter_mut().zip(bounds) {
-                *steady = steady_group(bounds);
+                *steady = steady_group::<NUMBERS>(bounds);
             }
         }
     }
@@ -298,7 +312,7 @@ impl Family {
         let first = self.program.first_op();
         for (i, &op) in self.program.ops().iter().enumerate() {
             let (known, new) = self.bounds.split_at_mut((first + i) * groups);
-            Registers { program: &self.program, known, groups }.enclose(op, &mut new[..groups]);
+            Registers::<2> { program: &self.program, known, groups }.enclose(op, &mut new[..groups]);
         }
     }
 
@@ -365,16 +379,16 @@ fn range_of(op: Op, operand: impl Fn(Reg) -> Interval) -> Interval {
     }
 }
 
-/// Bounds the wanted members, whole groups of them, from bounds of the arguments.
-struct Surveying<'a>(&'a mut Family, &'a [Bounds]);
+/// Bounds the wanted members, whole groups of them, from so many numbers of the bounds of the arguments.
+struct Surveying<'a, const NUMBERS: usize>(&'a mut Family, &'a [Bounds]);
 
-impl VectorWork for Surveying<'_> {
+impl<const NUMBERS: usize> VectorWork for Surveying<'_, NUMBERS> {
     type Output = ();
 
     #[inline(always)]
     fn work(self) {
-        self.0.take_arguments(self.1);
-        self.0.bound_all(self.0.wanted.len() / GROUP);
+        self.0.take_arguments::<NUMBERS>(self.1);
+        self.0.bound_all::<NUMBERS>(self.0.wanted.len() / GROUP);
     }
 }
 

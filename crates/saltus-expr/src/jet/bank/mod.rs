@@ -109,6 +109,22 @@ impl Found {
         self.bounds[4]
     }
 
+    /// What is known of it on the first part of what it was bounded on, with that as the unit.
+    ///
+    /// ```
+    /// use saltus_expr::jet::Found;
+    /// // 1 - s + s^2 - 2 s^3 or more.
+    /// let found = Found { bounds: [1.0, -1.0, 1.0, 2.0, 0.0], place: 0.6 };
+    /// assert_eq!(found.on_part(0.5), Found { bounds: [1.0, -0.5, 0.25, 0.25, 0.0], place: 1.0 });
+    /// ```
+    #[inline]
+    pub fn on_part(&self, share: f64) -> Found {
+        let [value, slope, bend, rest, error] = self.bounds;
+        let square = share * share;
+        let bounds = [value, slope * share, bend * square, rest * (square * share), error];
+        Found { bounds, place: steady_until(bounds) }
+    }
+
     /// The sign that it has everywhere behind 0 if it is zero there; 0 if it may have any.
     #[inline(always)]
     pub fn sign_behind_zero(&self) -> f64 {
@@ -235,16 +251,17 @@ impl Bank {
         let mut found = std::mem::take(&mut self.found);
         arguments.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = bounds(slot));
         let all = 0..self.functions.len() as u32;
-        self.survey_some(all, &arguments, |function, new| found[function as usize] = new);
+        let have_errors = arguments.iter().any(|argument| argument[4] != 0.0);
+        self.survey_some(all, (&arguments, have_errors), |function, new| found[function as usize] = new);
         (self.arguments, self.found) = (arguments, found);
     }
 
-    /// Bounds functions on 0 <= s <= 1 from bounds of their arguments, and tells what it finds of
-    /// them and of others in their units.
+    /// Bounds functions on 0 <= s <= 1 from bounds of their arguments, of which it is told whether they have errors,
+    /// and tells what it finds of them and of others in their units.
     fn survey_some(
         &mut self,
         functions: impl Iterator<Item = u32>,
-        arguments: &[Bounds],
+        (arguments, have_errors): (&[Bounds], bool),
         mut tell: impl FnMut(u32, Found),
     ) {
         let constants = self.constants.iter().map(|&i| arguments[i as usize][0]);
@@ -258,7 +275,7 @@ impl Bank {
             self.families[*family as usize].want(*member);
         }
         for family in &mut self.families {
-            family.survey(arguments);
+            family.survey(arguments, have_errors);
             family.tell_found(&mut tell);
         }
     }
