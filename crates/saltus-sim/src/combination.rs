@@ -389,7 +389,7 @@ fn set_apart(code: &Code, blocks: &[u32], whole: &FlowPlan, flow_units: usize) -
     let plan = |blocks: Vec<PlanBlock>| FlowPlan { blocks, ..whole.clone() };
     if atoms(&apart) >= CROWD {
         let blocks: Vec<_> = flow.iter().cloned().chain(eager).collect();
-        return Apart { late_block: blocks.len(), plan: plan(blocks), crowd: apart };
+        return Apart { late_block: blocks.len(), plan: plan(blocks), crowd: by_program(apart) };
     }
     if atoms(guards) > FEW {
         return Apart { late_block: whole.blocks.len(), plan: whole.clone(), crowd: Vec::new() };
@@ -403,6 +403,16 @@ fn set_apart(code: &Code, blocks: &[u32], whole: &FlowPlan, flow_units: usize) -
     let late_block = blocks.len();
     blocks.extend(late);
     Apart { plan: plan(blocks), late_block, crowd: Vec::new() }
+}
+
+/// Puts units with one program side by side, those that read neighbours next to each other.
+fn by_program(mut units: Vec<PlanBlock>) -> Vec<PlanBlock> {
+    let mut first = HashMap::new();
+    for (i, unit) in units.iter().enumerate() {
+        first.entry(Arc::as_ptr(&unit.program)).or_insert(i);
+    }
+    units.sort_by_cached_key(|unit| (first[&Arc::as_ptr(&unit.program)], unit.inputs.clone()));
+    units
 }
 
 /// Orders units so that each comes after those whose outputs it reads; the slot of a signal in a

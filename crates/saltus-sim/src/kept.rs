@@ -11,6 +11,7 @@ use saltus_num::elementary::powi;
 use saltus_solve::certificate::FlowProof;
 use saltus_solve::taylor::{StepBound, Tolerance};
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// With fewer parts all are expanded as easily.
 const LEAST_PARTS: usize = 4;
@@ -54,8 +55,9 @@ pub(crate) struct Kept {
     states: Vec<u32>,
     degrees: Vec<usize>,
     order: usize,
-    /// Slots with the parts that depend on them, in order.
-    readers: Vec<(u32, u32)>,
+    /// The parts that depend on each slot, one after another, and where those of a slot begin.
+    readers: Vec<u32>,
+    first_readers: Vec<u32>,
     /// The arguments of the bank that belong to each part.
     arguments: Vec<Vec<Argument>>,
     /// Where the polynomials begin; `None` if they are to be computed all at once.
@@ -117,16 +119,21 @@ impl Kept {
         let states: Vec<u32> = plan.states.iter().map(|&(slot, _)| slot).collect();
         let degree = |&slot: &u32| jets.degree(slot).within(order);
         let degrees = states.chunks(4).map(|group| group.iter().map(degree).max().unwrap_or(0)).collect();
-        let mut readers = Vec::new();
+        let mut dependents = vec![Vec::new(); plan.slots];
         let mut arguments = vec![Vec::new(); count];
         let places: HashMap<u32, usize> = bank.slots().iter().copied().zip(0..).collect();
         for (part, Part { slots, states: members, .. }) in (0..).zip(parts.list()) {
-            readers.extend(slots.iter().map(|&slot| (slot, part)));
+            slots.iter().for_each(|&slot| dependents[slot as usize].push(part));
             let argument = |&state: &usize| Some(Argument { argument: *places.get(&states[state])?, state });
             arguments[part as usize].extend(members.iter().filter_map(argument));
         }
-        readers.sort_unstable();
+        let starts = dependents.iter().scan(0, |end, parts| {
+            *end += parts.len() as u32;
+            Some(*end)
+        });
         Some(Kept {
+            first_readers: std::iter::once(0).chain(starts).collect(),
+            readers: dependents.concat(),
             machines: parts.classes().iter().map(machine).collect(),
             parts,
             radii: vec![Distance::default(); states.len()],
@@ -137,7 +144,6 @@ impl Kept {
             states,
             degrees,
             order,
-            readers,
             arguments,
             origin: None,
             spans: vec![[0.0; 2]; count],
@@ -178,15 +184,16 @@ impl Kept {
             self.forget();
         }
         for &slot in slots {
-            let first = self.readers.partition_point(|&(reader, _)| reader < slot);
-            for k in first..self.readers.len() {
-                let (reader, part) = self.readers[k];
-                if reader != slot {
-                    break;
-                }
-                self.list(part);
+            for k in self.readers_of(slot) {
+                self.list(self.readers[k]);
             }
         }
+    }
+
+    /// Where the parts that depend on a slot are listed.
+    fn readers_of(&self, slot: u32) -> Range<usize> {
+        let [first, end] = [0, 1].map(|next| self.first_readers[slot as usize + next] as usize);
+        first..end
     }
 
     fn list(&mut self, part: u32) {
@@ -200,10 +207,8 @@ impl Kept {
         let Some(Origin { time, .. }) = self.origin else { return false };
         let before = self.touched.len();
         for &slot in slots {
-            let first = self.readers.partition_point(|&(reader, _)| reader < slot);
-            let Some(&(_, part)) = self.readers.get(first).filter(|_| self.states.contains(&slot)) else {
-                continue;
-            };
+            let first = self.readers[self.readers_of(slot)].first();
+            let Some(&part) = first.filter(|_| self.states.contains(&slot)) else { continue };
             if self.spans[part as usize][0] != time[0] {
                 self.list(part);
             }

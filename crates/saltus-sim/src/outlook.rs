@@ -136,11 +136,13 @@ impl Outlook {
         self.seen = if all { WINDOWS.len() } else { self.seen + 1 };
         let end = self.last.time[0] + self.seen_length();
         let step_end = self.last.time[0] + self.last.length;
-        let Outlook { until, due, open, later, near, found, .. } = self;
-        for (from, to) in [(due, open), (later, near)] {
-            std::mem::swap(from, found);
-            from.clear();
-            part_below(until, found, [end, step_end], [to, from]);
+        if self.seen > 1 {
+            let Outlook { until, due, open, later, near, found, .. } = self;
+            for (from, to) in [(due, open), (later, near)] {
+                std::mem::swap(from, found);
+                from.clear();
+                part_below(until, found, [end, step_end], [to, from]);
+            }
         }
         let undefined = self.look_ahead((bank, guards), signs);
         let Outlook { until, open, later, near, .. } = self;

@@ -189,7 +189,7 @@ impl Courses {
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
     pub fn survey(&self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
         let have_errors = !self.are_exact;
-        bank.survey_some(functions.iter().copied(), (&self.bounds, have_errors), tell);
+        bank.survey_some(functions, (&self.bounds, have_errors), tell);
     }
 
     /// True if the courses are the new polynomials and nothing is off them, so that what is found of functions on
@@ -233,7 +233,7 @@ impl Courses {
             share,
             rounding,
         });
-        bank.survey_some(functions.iter().copied(), (&self.step_bounds, false), tell);
+        bank.survey_some(functions, (&self.step_bounds, false), tell);
     }
 
     /// Takes the polynomials that are no neighbours in the jets.

@@ -177,11 +177,12 @@ impl Family {
         }
     }
 
-    /// Asks for bounds of a member, mostly for its next function.
+    /// Asks for bounds of members, each once for functions that follow one another.
     #[inline]
-    pub fn want(&mut self, member: u32) {
-        if self.wanted.last() != Some(&member) {
-            self.wanted.push(member);
+    pub fn want(&mut self, members: impl Iterator<Item = u32>) {
+        self.wanted.extend(members);
+        if self.program.outputs().len() > 1 {
+            self.wanted.dedup();
         }
     }
 

@@ -64,7 +64,8 @@ pub struct Bank {
     arguments: Vec<Bounds>,
     /// The functions that read each argument.
     readers: Vec<Vec<u32>>,
-    /// What the last survey of all functions found.
+    /// All functions, and what the last survey of them found.
+    all: Vec<u32>,
     found: Vec<Found>,
     /// Number of coefficients that were composed.
     composed: usize,
@@ -159,6 +160,7 @@ impl Bank {
             counts_rounding: false,
             arguments: Vec::new(),
             readers: Vec::new(),
+            all: Vec::new(),
             found: Vec::new(),
             composed: 0,
             inverses: (0..=order).map(|k| 1.0 / k as f64).collect(),
@@ -197,6 +199,7 @@ impl Bank {
         bank.settled.resize(bank.constants.len(), f64::NAN);
         bank.arguments.resize(bank.slots.len(), Bounds::default());
         bank.readers.resize(bank.slots.len(), Vec::new());
+        bank.all.extend(0..bank.functions.len() as u32);
         bank.found.resize(bank.functions.len(), Found::default());
         for (function, index) in bank.functions.iter().zip(0..) {
             let family = &mut bank.families[function.family as usize];
@@ -250,17 +253,17 @@ impl Bank {
         let mut arguments = std::mem::take(&mut self.arguments);
         let mut found = std::mem::take(&mut self.found);
         arguments.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = bounds(slot));
-        let all = 0..self.functions.len() as u32;
+        let all = std::mem::take(&mut self.all);
         let have_errors = arguments.iter().any(|argument| argument[4] != 0.0);
-        self.survey_some(all, (&arguments, have_errors), |function, new| found[function as usize] = new);
-        (self.arguments, self.found) = (arguments, found);
+        self.survey_some(&all, (&arguments, have_errors), |function, new| found[function as usize] = new);
+        (self.arguments, self.found, self.all) = (arguments, found, all);
     }
 
     /// Bounds functions on 0 <= s <= 1 from bounds of their arguments, of which it is told whether they have errors,
     /// and tells what it finds of them and of others in their units.
     fn survey_some(
         &mut self,
-        functions: impl Iterator<Item = u32>,
+        functions: &[u32],
         (arguments, have_errors): (&[Bounds], bool),
         mut tell: impl FnMut(u32, Found),
     ) {
@@ -270,9 +273,10 @@ impl Bank {
             self.settled.extend(constants);
             self.families.iter_mut().for_each(|family| family.settle(arguments));
         }
-        for function in functions {
-            let Function { family, member, .. } = &self.functions[function as usize];
-            self.families[*family as usize].want(*member);
+        let place = |function: &u32| &self.functions[*function as usize];
+        for run in functions.chunk_by(|a, b| place(a).family == place(b).family) {
+            let family = &mut self.families[place(&run[0]).family as usize];
+            family.want(run.iter().map(|function| place(function).member));
         }
         for family in &mut self.families {
             family.survey(arguments, have_errors);
