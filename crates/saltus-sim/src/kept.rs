@@ -23,7 +23,7 @@ const FARTHEST: f64 = 32.0;
 /// as the tolerance, too wide to tell when something happens.
 const PROVED: f64 = 0.5;
 /// The rounding of so many changes of the origin is counted in proofs.
-const MOVES: u32 = 64;
+const MOVES: u64 = 64;
 /// After a part that was not proved, so many times all is proved at once.
 const PATIENCE: u32 = 16;
 
@@ -69,8 +69,10 @@ pub(crate) struct Kept {
     roundings: Vec<Rounding>,
     /// Whether that is as little for each part as the tolerance asks.
     is_accurate: Vec<bool>,
-    /// How often the origin was moved since all parts were new, and for how long nothing is tried.
-    moves: u32,
+    /// How often the origin was moved, and had been when each part was expanded.
+    moves: u64,
+    born: Vec<u64>,
+    /// For how long nothing is tried.
     waits: u32,
     /// Parts to be expanded, and those that were since this was asked last.
     touched: Vec<u32>,
@@ -140,6 +142,7 @@ impl Kept {
             roundings: vec![Rounding::default(); states.len()],
             is_accurate: vec![false; count],
             moves: 0,
+            born: vec![0; count],
             waits: 0,
             states,
             degrees,
@@ -252,19 +255,19 @@ impl Kept {
 
     /// Lists the parts whose polynomials end too soon.
     fn list_ending(&mut self, now: Origin, trust: Trust, before: Origin) {
-        if now.time[0] < before.time[0] || trust.is_proof && self.moves >= MOVES {
+        if now.time[0] < before.time[0] {
             return self.list_all();
         }
         for part in 0..self.spans.len() {
             let [from, to] = self.spans[part];
-            if to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
+            let is_old = trust.is_proof && self.moves - self.born[part] >= MOVES;
+            if is_old || to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
                 self.list(part as u32);
             }
         }
     }
 
     fn list_all(&mut self) {
-        self.moves = 0;
         (0..self.spans.len()).for_each(|part| self.list(part as u32));
     }
 
@@ -331,6 +334,7 @@ impl Kept {
             self.forget();
         }
         self.spans[part] = [now.time[0], now.time[0] + length];
+        self.born[part] = self.moves;
         self.renewed.push(part as u32);
     }
 

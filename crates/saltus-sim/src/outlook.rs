@@ -194,8 +194,10 @@ impl Outlook {
         undefined
     }
 
-    /// Bounds the guards that are near to zero by what is known of the step alone, which is more. Others of
-    /// their units may come with them.
+    /// Bounds the guards that are near to zero on the step alone. If the courses are the polynomials of the step,
+    /// what was found up to the unit tells it; but of these it is known better on the step how far the flow may be
+    /// off them, and polynomials that are not the courses are better known themselves. Other guards of their units
+    /// may come with them then.
     fn look_at_step(
         &mut self,
         combination: &mut Combination,
@@ -207,27 +209,33 @@ impl Outlook {
             return;
         };
         let Span { length, unit, .. } = self.last;
-        let ratio = length / unit;
-        let mut judge = |function: u32, found: Found| {
+        let (ratio, is_proof) = (length / unit, bank.counts_rounding());
+        let judge = |function: u32, found: Found| {
             let p = guards[function as usize] as usize;
-            let Some(signs) = signs.get(p) else { return };
+            let signs = signs.get(p)?;
             let has_sign = f64::from(signs.now) * found.value() > 0.0;
             let keeps = match signs.now {
                 0 => !*has_edges_or_kinks && f64::from(signs.after) * found.sign_behind_zero() > 0.0,
                 _ => has_sign && found.place >= 1.0,
             };
-            if !keeps {
-                let place = if has_sign { found.place * ratio } else { 0.0 };
-                tell(p, Near { place, error: found.error(), speed: found.slope().abs() / length });
-            }
+            let place = if has_sign { found.place * ratio } else { 0.0 };
+            let near = Near { place, error: found.error(), speed: found.slope().abs() / length };
+            (!keeps).then_some((p, near))
         };
-        if self.courses.tell_all(bank) {
-            self.near
-                .iter()
-                .for_each(|&function| judge(function, self.known[function as usize].on_part(ratio)));
-        } else {
-            self.courses.survey_step(bank, jets.arena(), ratio, &self.near, judge);
+        let Outlook { courses, near, known, .. } = self;
+        if courses.are_exact() {
+            let on_step = |function: u32| judge(function, known[function as usize].on_part(ratio));
+            if !is_proof {
+                near.iter().filter_map(|&function| on_step(function)).for_each(|(p, near)| tell(p, near));
+                return;
+            }
+            near.retain(|&function| on_step(function).is_some());
         }
+        courses.survey_step(bank, jets.arena(), ratio, near, |function, found| {
+            if let Some((p, near)) = judge(function, found) {
+                tell(p, near);
+            }
+        });
     }
 
     /// Compares the courses with the jets; what was known of guards whose arguments leave theirs is

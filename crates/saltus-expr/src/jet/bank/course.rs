@@ -192,10 +192,10 @@ impl Courses {
         bank.survey_some(functions, (&self.bounds, have_errors), tell);
     }
 
-    /// True if the courses are the new polynomials and nothing is off them, so that what is found of functions on
-    /// their courses holds on each part of the step.
-    pub fn tell_all(&self, bank: &Bank) -> bool {
-        self.are_exact && !bank.counts_rounding
+    /// True if the courses are the new polynomials, so that what is found of functions on their courses holds on
+    /// each part of the step.
+    pub fn are_exact(&self) -> bool {
+        self.are_exact
     }
 
     /// How far each argument may be off its course.

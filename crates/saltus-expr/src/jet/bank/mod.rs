@@ -248,6 +248,11 @@ impl Bank {
         }
     }
 
+    /// Whether bounds hold the rounding of their operations.
+    pub fn counts_rounding(&self) -> bool {
+        self.counts_rounding
+    }
+
     /// Bounds all functions on 0 <= s <= 1, from bounds of the slots they read.
     pub fn survey(&mut self, bounds: impl Fn(u32) -> Bounds) {
         let mut arguments = std::mem::take(&mut self.arguments);
