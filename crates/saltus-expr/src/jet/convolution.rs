@@ -6,9 +6,13 @@
 
 use super::lanes::Pack;
 
-/// The coefficients of a b from order 1 on.
+/// The coefficients of a b.
+#[inline(always)]
 pub(super) fn product<P: Pack>(a: &[P], b: &[P], out: &mut [P]) {
     let count = a.len().min(b.len()).min(out.len());
+    if count > 0 {
+        out[0] = a[0].mul(b[0]);
+    }
     for k in 1..count {
         let newest = [a[0].mul(b[k]), b[0].mul(a[k])];
         let sum = old_of_product(&a[..k], &b[..k]).map_or(newest[0], |old| old.add(newest[0]));
@@ -16,10 +20,12 @@ pub(super) fn product<P: Pack>(a: &[P], b: &[P], out: &mut [P]) {
     }
 }
 
-/// The coefficients of a a from order 1 on.
+/// The coefficients of a a.
+#[inline(always)]
 pub(super) fn square<P: Pack>(a: &[P], out: &mut [P]) {
     let Some(&first) = a.first() else { return };
     let twice = first.add(first);
+    out[0] = first.mul(first);
     for k in 1..a.len().min(out.len()) {
         let newest = twice.mul(a[k]);
         out[k] = old_of_square(&a[..k]).map_or(newest, |old| old.add(newest));

@@ -8,7 +8,8 @@ use super::convolution;
 use super::lanes::{self, Order, Pack};
 use super::lower::Lowered;
 use super::recurrence::Rule;
-use crate::program::Reg;
+use crate::graph::Binary;
+use crate::program::{Op, Reg};
 use crate::vm;
 use std::sync::Arc;
 
@@ -47,16 +48,8 @@ impl Rows {
 
     /// Order 0: the values of all rows, then the locks.
     pub fn start(&self, arena: &mut [f64]) {
+        (0..self.lowered.nodes.len()).for_each(|node| self.start_row(arena, node));
         let tables = &self.lowered.tables;
-        let first = self.lowered.first_node();
-        for (i, node) in self.lowered.nodes.iter().enumerate() {
-            let Some(op) = node.start else { continue };
-            let to = self.row(first + i);
-            for lane in 0..self.lanes {
-                let value = |r: Reg| arena[self.row(r.index()) + lane];
-                arena[to + lane] = vm::apply(op, |t| &tables[t as usize], value);
-            }
-        }
         for (i, lock) in self.lowered.locks.iter().enumerate() {
             for lane in 0..self.lanes {
                 let value = |r: Reg| arena[self.row(r.index()) + lane];
@@ -66,16 +59,41 @@ impl Rows {
         }
     }
 
+    fn start_row(&self, arena: &mut [f64], node: usize) {
+        let Some(op) = self.lowered.nodes[node].start else { return };
+        let to = self.row(self.lowered.first_node() + node);
+        for lane in 0..self.lanes {
+            let value = |r: Reg| arena[self.row(r.index()) + lane];
+            arena[to + lane] = vm::apply(op, |t| &self.lowered.tables[t as usize], value);
+        }
+    }
+
     /// All orders of all computed rows, row by row; each may read only what is before it.
-    pub fn complete(&self, arena: &mut [f64], inverses: &[f64]) {
+    #[inline(always)]
+    pub fn compute(&self, arena: &mut [f64], inverses: &[f64]) {
+        if !self.lowered.locks.is_empty() {
+            self.start(arena);
+        }
         let first = self.lowered.first_node();
-        for (y, node) in (first..).zip(&self.lowered.nodes) {
-            match node.rule {
-                Rule::Add(a, b) => self.combine(arena, y, [a, b], |x, y| x + y, |y| y),
-                Rule::Sub(a, b) => self.combine(arena, y, [a, b], |x, y| x - y, |y| -y),
-                Rule::Mul(a, b) if self.are_contiguous([a, b]) => self.convolve(arena, y, [a, b], false),
-                Rule::Square(a) if self.are_contiguous([a, a]) => self.convolve(arena, y, [a, a], true),
-                rule => self.complete_row(arena, (y, rule), inverses),
+        for (i, node) in self.lowered.nodes.iter().enumerate() {
+            let y = first + i;
+            match (node.rule, node.start) {
+                (Rule::Add(a, b), Some(Op::Binary(Binary::Add, ..))) => {
+                    self.combine(arena, y, [a, b], |x, y| x + y, |y| y);
+                }
+                (Rule::Sub(a, b), Some(Op::Binary(Binary::Sub, ..))) => {
+                    self.combine(arena, y, [a, b], |x, y| x - y, |y| -y);
+                }
+                (Rule::Mul(a, b), Some(Op::Binary(Binary::Mul, ..))) if self.are_contiguous([a, b]) => {
+                    self.convolve(arena, y, [a, b], false);
+                }
+                (Rule::Square(a), Some(_)) if self.are_contiguous([a, a]) => {
+                    self.convolve(arena, y, [a, a], true);
+                }
+                (rule, _) => {
+                    self.start_row(arena, i);
+                    self.complete_row(arena, (y, rule), inverses);
+                }
             }
         }
     }
@@ -87,8 +105,10 @@ impl Rows {
             && rows.iter().all(|row| starts[row.index()] && degrees[row.index()].reaches(self.span - 1))
     }
 
-    /// The product of two rows, or the square of one, from order 1 on.
+    /// The product of two rows, or the square of one.
+    #[inline(always)]
     fn convolve(&self, arena: &mut [f64], y: usize, [a, b]: [Reg; 2], is_square: bool) {
+        #[inline(always)]
         fn of<P: Pack>([a, b]: [&[P]; 2], is_square: bool, out: &mut [P]) {
             if is_square { convolution::square(a, out) } else { convolution::product(a, b, out) }
         }
@@ -116,8 +136,8 @@ impl Rows {
         }
     }
 
-    /// Combines the coefficients of two rows from order 1 on, those of the second alone where the
-    /// first has none.
+    /// Combines the coefficients of two rows, those of the second alone where the first has none.
+    #[inline(always)]
     fn combine(
         &self,
         arena: &mut [f64],
@@ -129,11 +149,11 @@ impl Rows {
         let (known, new) = arena.split_at_mut(self.row(row));
         let of = |r: Reg| {
             let degree = self.lowered.degrees[r.index()].bound().unwrap_or(usize::MAX);
-            &known[self.row(r.index())..][self.lanes..(degree.min(self.span - 1) + 1) * self.lanes]
+            &known[self.row(r.index())..][..(degree.min(self.span - 1) + 1) * self.lanes]
         };
         let (a, b) = (of(a), of(b));
         let shared = a.len().min(b.len());
-        let (new, rest) = new[self.lanes..].split_at_mut(shared);
+        let (new, rest) = new.split_at_mut(shared);
         for (new, (&x, &y)) in new.iter_mut().zip(a.iter().zip(b)) {
             *new = both(x, y);
         }

@@ -5,7 +5,7 @@ use super::{Found, View};
 use crate::interval;
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
-use crate::jet::{Degree, Jets};
+use crate::jet::{Degree, Jets, Place};
 use crate::plan::PlanBlock;
 use crate::program::{Op, Program, Reg};
 use crate::vm;
@@ -330,34 +330,28 @@ impl Family {
             return;
         }
         // Whole vectors: the last member is repeated.
-        self.lane_count =
-            if self.chosen.len() < 3 { self.chosen.len() } else { self.chosen.len().next_multiple_of(GROUP) };
+        self.lane_count = if self.chosen.len() == 1 { 1 } else { self.chosen.len().next_multiple_of(GROUP) };
         let rows = Rows { lowered: Arc::clone(&self.lowered), lanes: self.lane_count, span, base: 0 };
         if self.memory.len() < rows.end() {
             self.memory.resize(rows.end(), 0.0);
         }
-        self.gather(jets, &rows);
-        rows.fill_constants(&mut self.memory);
-        rows.start(&mut self.memory);
-        if self.is_sequential {
-            rows.complete(&mut self.memory, inverses);
-        } else {
-            (1..span).for_each(|k| rows.advance(&mut self.memory, k, inverses[k]));
-        }
+        let (arena, places) = (jets.arena(), jets.layout().places.as_slice());
+        in_widest_vectors(Composing { family: self, rows, arena, places, inverses });
     }
 
-    fn gather(&mut self, jets: &(impl Jets + ?Sized), rows: &Rows) {
-        let (arena, places) = (jets.arena(), &jets.layout().places);
+    /// Copies the coefficients of the arguments.
+    #[inline(always)]
+    fn gather(&mut self, rows: &Rows, arena: &[f64], places: &[Place]) {
         for input in 0..self.lowered.inputs {
             let degree = self.lowered.degrees[input];
             let orders = degree.bound().map_or(rows.span, |d| rows.span.min(d + 1));
-            let base = rows.row(input);
+            let to = &mut self.memory[rows.row(input)..][..orders * self.lane_count];
             for lane in 0..self.lane_count {
                 let member = self.chosen[lane.min(self.chosen.len() - 1)] as usize;
-                let place = places[self.slots[input * self.members + member] as usize];
-                for k in 0..orders {
-                    self.memory[base + k * self.lane_count + lane] = arena[place.at(k)];
-                }
+                let Place { base, stride, .. } = places[self.slots[input * self.members + member] as usize];
+                let from = arena[base as usize..].iter().step_by((stride as usize).max(1));
+                let to = to[lane..].iter_mut().step_by(self.lane_count);
+                to.zip(from).for_each(|(to, &from)| *to = from);
             }
         }
     }
@@ -402,5 +396,31 @@ impl VectorWork for Enclosing<'_> {
     #[inline(always)]
     fn work(self) {
         self.0.enclose_all(self.1);
+    }
+}
+
+/// Computes the coefficients of the chosen members, in rows with a lane for each.
+struct Composing<'a> {
+    family: &'a mut Family,
+    rows: Rows,
+    arena: &'a [f64],
+    places: &'a [Place],
+    inverses: &'a [f64],
+}
+
+impl VectorWork for Composing<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn work(self) {
+        let Composing { family, rows, arena, places, inverses } = self;
+        family.gather(&rows, arena, places);
+        rows.fill_constants(&mut family.memory);
+        if family.is_sequential {
+            rows.compute(&mut family.memory, inverses);
+        } else {
+            rows.start(&mut family.memory);
+            (1..rows.span).for_each(|k| rows.advance(&mut family.memory, k, inverses[k]));
+        }
     }
 }
