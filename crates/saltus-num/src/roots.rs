@@ -18,6 +18,8 @@
 
 mod bent;
 
+pub(crate) use bent::parabola_crossing;
+
 use crate::bernstein::{most_sign_changes, polygon_crossing, reciprocal_binomials, to_bernstein};
 use crate::polynomial::{Evaluation, evaluate, evaluate_with_magnitude, magnitude};
 

@@ -6,15 +6,18 @@
 //! The roots are found first; the edges of their zones follow from the slope; that the sign is
 //! certain between zones is then proved by the Bernstein coefficients of each gap, which bound the
 //! polynomial there. Zones hence rest on the gaps alone: a root that was missed would only make the
-//! proof of a gap fail.
+//! proof of a gap fail. Of a polynomial that rises or falls everywhere the signs at both ends tell all.
 
 use crate::UNIT;
 use crate::bernstein::{reciprocal_binomials, to_bernstein};
-use crate::polynomial::{evaluate_with_derivative, evaluate_with_magnitude, magnitude};
-use crate::roots::{Root, RootFinder, Sign, noise_factor};
+use crate::polynomial::{Evaluation, evaluate_with_derivative, evaluate_with_magnitude, magnitude};
+use crate::roots::{Root, RootFinder, Sign, noise_factor, parabola_crossing};
 
 /// Cuts of gaps before what is left of one counts as uncertain.
 const CUTS: usize = 256;
+
+/// Newton's method for the root of a polynomial that rises or falls everywhere mostly needs fewer steps.
+const ITERATIONS: usize = 8;
 
 /// A distance that grows with s: start + drift s + tail s^order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -120,7 +123,11 @@ struct Known {
 
 impl Near<'_> {
     fn at(&self, s: f64) -> Known {
-        let p = evaluate_with_magnitude(self.c, s);
+        self.known(s, evaluate_with_magnitude(self.c, s))
+    }
+
+    /// What a value of the polynomial tells.
+    fn known(&self, s: f64, p: Evaluation) -> Known {
         let margin = (8 * self.c.len() + 16) as f64 * UNIT * p.magnitude + self.radius.at(s);
         let sign = (p.value.abs() > margin).then(|| Sign::of(p.value));
         let distance = 1.25 * (margin + p.value.abs()) / p.slope.abs();
@@ -147,6 +154,31 @@ impl Near<'_> {
             least = if sum < 0.0 { sum } else { 0.0 };
         }
         room + least > 0.0
+    }
+
+    /// The zone of a polynomial that rises or falls everywhere, faster than the radius grows, and whose signs at
+    /// both ends are certain and differ; `None` leaves it to the general method.
+    fn crossing(&self, before: Sign, after: Sign) -> Option<Zone> {
+        let at = |k: usize| self.c.get(k).copied().unwrap_or(0.0);
+        let mut s = parabola_crossing([at(0), at(1), at(2)]).unwrap_or(0.5);
+        for _ in 0..ITERATIONS {
+            let p = evaluate_with_magnitude(self.c, s);
+            if p.value.abs() <= noise_factor(self.c.len()) * p.magnitude {
+                let Known { distance, .. } = self.known(s, p);
+                let (lo, hi) = (s - distance, s + distance);
+                let is_zone = distance > 0.0
+                    && lo > 0.0
+                    && hi < 1.0
+                    && self.sign_at(lo) == Some(before)
+                    && self.sign_at(hi) == Some(after);
+                return is_zone.then_some(Zone { lo, at: s, hi, before, after });
+            }
+            s -= p.value / p.slope;
+            if !(0.0..=1.0).contains(&s) {
+                return None;
+            }
+        }
+        None
     }
 
     /// Which way the polynomial bends, if it does so everywhere.
@@ -218,6 +250,15 @@ impl ZoneFinder {
         {
             return sign;
         }
+        let mut end = near.sign_at(1.0);
+        let is_monotone = near.is_monotone();
+        if let (Some(before), Some(after), true) = (start, end, is_monotone) {
+            let zone = if before == after { None } else { near.crossing(before, after) };
+            if before == after || zone.is_some() {
+                out.extend(zone);
+                return before;
+            }
+        }
         let mut roots = std::mem::take(&mut self.roots);
         self.finder.roots(c, &mut roots);
         if start.is_none() {
@@ -225,13 +266,12 @@ impl ZoneFinder {
         }
         roots.iter().for_each(|root| widen(out, near, [root.lo, root.at, root.hi]));
         self.roots = roots;
-        let mut end = near.sign_at(1.0);
         if out.last().is_none_or(|zone| zone.hi < 1.0) && end.is_none() {
             widen(out, near, [1.0; 3]);
             end = Some(Sign::Zero);
         }
         let [first, last] = [start, end].map(|sign| sign.unwrap_or(Sign::Zero));
-        if !(ends_agree(first, last, out) && near.is_monotone()) {
+        if !(ends_agree(first, last, out) && is_monotone) {
             self.prove_gaps(near, [first, last], out);
         }
         start.unwrap_or(Sign::Zero)

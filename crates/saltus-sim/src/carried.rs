@@ -127,8 +127,8 @@ impl Runner<'_> {
         let kept = combination.kept.as_ref().filter(|kept| kept.is_known() && self.proofs.unproved == 0.0);
         if let Some(kept) = kept {
             self.proofs.certificate.proved_time += elapsed;
-            for (&(slot, _), error) in states.iter().zip(kept.roundings(elapsed)) {
-                squares[slot as usize] += moved_error(error, self.env[slot as usize]);
+            for (&(slot, _), &rate) in states.iter().zip(kept.roundings()) {
+                squares[slot as usize] += moved_error(elapsed * rate, self.env[slot as usize]);
             }
             return;
         }

@@ -63,7 +63,7 @@ impl Runner<'_> {
     pub fn survey_guards(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
         if self.combination().bank.is_some() {
             length = length.min(self.horizon.0).min(self.scale);
-            self.survey_crowd(length)?;
+            length = self.survey_crowd(length)?;
             if self.method.is_proof() {
                 self.renew_stale_parts(length);
             }
@@ -72,7 +72,7 @@ impl Runner<'_> {
         Ok(length)
     }
 
-    fn survey_crowd(&mut self, length: f64) -> Result<(), Box<Ending>> {
+    fn survey_crowd(&mut self, length: f64) -> Result<f64, Box<Ending>> {
         let Runner { combinations, earliest, signs, outlook, proofs, .. } = self;
         let combination = combinations.get_mut(self.current);
         let is_proof = self.method.is_proof();
@@ -84,15 +84,18 @@ impl Runner<'_> {
             bank.count_rounding(is_proof);
         }
         let span = Span { time: [self.stamp.t, self.t_low], unit: self.scale, length };
-        outlook.begin((self.current, combination), span, self.tolerance, is_proof);
+        outlook.begin((self.current, combination), span, self.tolerance);
         let tell = |p: usize, near: Near| {
             earliest[p] = near.place;
             (proofs.radii[p], proofs.speeds[p]) = (near.error, near.speed);
         };
-        // Proofs are about whole steps.
-        match outlook.look(combination, signs, is_proof, tell) {
+        let (undefined, length) = match is_proof {
+            true => outlook.look_at_all(combination, signs, tell),
+            false => (outlook.look(combination, signs, tell), length),
+        };
+        match undefined {
             Some(p) => Err(explain::undefined_guard(self, p)),
-            None => Ok(()),
+            None => Ok(length),
         }
     }
 
@@ -160,7 +163,7 @@ impl Runner<'_> {
             return false;
         }
         candidates.clear();
-        outlook.look(combination, signs, false, |p, near| {
+        outlook.look(combination, signs, |p, near| {
             if std::mem::replace(&mut earliest[p], near.place) == f64::INFINITY {
                 candidates.push(p as u32);
             }

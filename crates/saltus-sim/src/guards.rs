@@ -289,6 +289,7 @@ impl Runner<'_> {
     }
 
     /// The step has begun: signs are those just after its start.
+    #[inline(never)]
     pub fn settle_all_signs(&mut self) {
         self.signs.iter_mut().for_each(|signs| *signs = signs.settled());
     }

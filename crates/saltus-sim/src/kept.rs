@@ -58,15 +58,17 @@ pub(crate) struct Kept {
     /// The parts that depend on each slot, one after another, and where those of a slot begin.
     readers: Vec<u32>,
     first_readers: Vec<u32>,
-    /// The arguments of the bank that belong to each part.
+    /// The arguments of the bank that belong to each part, and the part and the state that each argument is.
     arguments: Vec<Vec<Argument>>,
+    states_of_arguments: Vec<Option<(usize, usize)>>,
     /// Where the polynomials begin; `None` if they are to be computed all at once.
     origin: Option<Origin>,
     /// From when to when the polynomials of each part may be trusted.
     spans: Vec<[f64; 2]>,
-    /// How far each state may be from its polynomial, and what rounding does to it, if that is proved.
+    /// How far each state may be from its polynomial, and what rounding does to it in a unit of time, if that is
+    /// proved.
     radii: Vec<Distance>,
-    roundings: Vec<Rounding>,
+    roundings: Vec<f64>,
     /// Whether that is as little for each part as the tolerance asks.
     is_accurate: Vec<bool>,
     /// How often the origin was moved, and had been when each part was expanded.
@@ -89,14 +91,6 @@ pub(crate) struct Kept {
 struct Argument {
     argument: usize,
     state: usize,
-}
-
-/// What rounding does to a state: for each unit of time, and by its polynomial on a whole length.
-#[derive(Clone, Copy, Default)]
-struct Rounding {
-    rate: f64,
-    polynomial: f64,
-    length: f64,
 }
 
 struct Machine {
@@ -122,12 +116,18 @@ impl Kept {
         let degree = |&slot: &u32| jets.degree(slot).within(order);
         let degrees = states.chunks(4).map(|group| group.iter().map(degree).max().unwrap_or(0)).collect();
         let mut dependents = vec![Vec::new(); plan.slots];
-        let mut arguments = vec![Vec::new(); count];
+        let mut arguments: Vec<Vec<Argument>> = vec![Vec::new(); count];
         let places: HashMap<u32, usize> = bank.slots().iter().copied().zip(0..).collect();
         for (part, Part { slots, states: members, .. }) in (0..).zip(parts.list()) {
             slots.iter().for_each(|&slot| dependents[slot as usize].push(part));
             let argument = |&state: &usize| Some(Argument { argument: *places.get(&states[state])?, state });
             arguments[part as usize].extend(members.iter().filter_map(argument));
+        }
+        let mut states_of_arguments = vec![None; bank.slots().len()];
+        for (part, arguments) in arguments.iter().enumerate() {
+            for &Argument { argument, state } in arguments {
+                states_of_arguments[argument] = Some((part, state));
+            }
         }
         let starts = dependents.iter().scan(0, |end, parts| {
             *end += parts.len() as u32;
@@ -139,7 +139,7 @@ impl Kept {
             machines: parts.classes().iter().map(machine).collect(),
             parts,
             radii: vec![Distance::default(); states.len()],
-            roundings: vec![Rounding::default(); states.len()],
+            roundings: vec![0.0; states.len()],
             is_accurate: vec![false; count],
             moves: 0,
             born: vec![0; count],
@@ -148,6 +148,7 @@ impl Kept {
             degrees,
             order,
             arguments,
+            states_of_arguments,
             origin: None,
             spans: vec![[0.0; 2]; count],
             touched: Vec::with_capacity(count),
@@ -308,7 +309,7 @@ impl Kept {
         for (i, &state) in states.iter().enumerate() {
             self.radii[state] = proof.state_radii(i);
             self.is_accurate[part] &= self.radii[state].most() <= tolerance.of(jets.states().order(0)[i]);
-            self.roundings[state] = Rounding { rate: rates[i], polynomial: polynomials[i], length };
+            self.roundings[state] = rates[i] + polynomials[i] / length;
         }
         self.renew(part, now, proved);
     }
@@ -359,16 +360,14 @@ impl Kept {
         arguments.map(|&Argument { argument, state }| (argument, self.radii[state].most()))
     }
 
-    /// Tells how far each argument of the bank may be off up to some time, if that is less.
-    pub fn radii_until(&self, t: f64, mut tell: impl FnMut(usize, f64)) {
-        for (&[from, to], arguments) in self.spans.iter().zip(&self.arguments) {
-            let share = ((t - from) / (to - from)).min(1.0) * (1.0 + 8.0 * f64::EPSILON);
-            let power = powi(share, self.order as i32 + 1) * (1.0 + 64.0 * f64::EPSILON);
-            for &Argument { argument, state } in arguments {
-                let Distance { tail, drift } = self.radii[state];
-                tell(argument, tail * power + drift * share);
-            }
-        }
+    /// How far an argument of the bank may be off its polynomial up to some time.
+    pub fn radius_until(&self, argument: usize, t: f64) -> f64 {
+        let Some((part, state)) = self.states_of_arguments[argument] else { return 0.0 };
+        let [from, to] = self.spans[part];
+        let share = ((t - from) / (to - from)).min(1.0) * (1.0 + 8.0 * f64::EPSILON);
+        let power = powi(share, self.order as i32 + 1) * (1.0 + 64.0 * f64::EPSILON);
+        let Distance { tail, drift } = self.radii[state];
+        tail * power + drift * share
     }
 
     /// All polynomials are new to who asks.
@@ -382,11 +381,9 @@ impl Kept {
         self.is_known() && self.is_accurate.iter().all(|&is_accurate| is_accurate)
     }
 
-    /// What rounding does to each state in some time, in the order of the states, where that is proved.
-    pub fn roundings(&self, elapsed: f64) -> impl Iterator<Item = f64> {
-        self.roundings.iter().map(move |&Rounding { rate, polynomial, length }| {
-            elapsed * rate + (elapsed / length).min(1.0) * polynomial
-        })
+    /// What rounding does to each state in a unit of time, in the order of the states, where that is proved.
+    pub fn roundings(&self) -> &[f64] {
+        &self.roundings
     }
 
     /// What is new is known.

@@ -6,7 +6,7 @@
 
 use crate::combination::Combination;
 use crate::compile::Signs;
-use crate::sift::{list_below, part_below};
+use crate::sift::list_between;
 use saltus_expr::jet::{Bank, Courses, Found, Jets};
 use saltus_solve::taylor::Tolerance;
 
@@ -26,18 +26,13 @@ pub(crate) struct Outlook {
     /// The step of the last survey, and how many of its windows were looked at.
     last: Span,
     seen: usize,
-    /// The time until which each function of the bank keeps its sign, and what the last survey found of it.
+    /// The time until which each function of the bank keeps its sign, and what the last survey found of those
+    /// that may be zero.
     until: Vec<f64>,
     known: Vec<Found>,
-    /// Functions whose time ends behind what was looked at of the step: as an earlier survey has found, and
-    /// as that of this step.
-    due: Vec<u32>,
-    later: Vec<u32>,
     /// Functions to be bounded anew, and those that may be zero.
     open: Vec<u32>,
     near: Vec<u32>,
-    /// Functions to be listed.
-    found: Vec<u32>,
 }
 
 /// What is known of a guard that may be zero.
@@ -76,7 +71,6 @@ impl Outlook {
         (current, combination): (usize, &mut Combination),
         span: Span,
         tolerance: Tolerance,
-        is_proof: bool,
     ) {
         let Combination { bank: Some(bank), jets, guards, kept, .. } = combination else { return };
         let is_new = self.combination != Some(current) || self.until.len() != guards.len();
@@ -97,21 +91,11 @@ impl Outlook {
                     kept.renew_all();
                 }
                 self.take((bank, jets.as_ref()), kept.renewed_arguments());
-                if is_proof {
-                    let end = span.time[0] + span.length;
-                    kept.radii_until(end, |argument, radius| self.courses.set_on_step(argument, radius));
-                }
                 kept.settle_renewed();
             }
             None => self.follow((bank, jets.as_ref()), span, tolerance),
         }
         self.seen = 0;
-        self.later.clear();
-        let (first, end) = (span.time[0] + WINDOWS[0] * span.length, span.time[0] + span.length);
-        list_below(&self.until, end, &mut self.found);
-        self.open.clear();
-        self.due.clear();
-        part_below(&self.until, &self.found, [first, end], [&mut self.open, &mut self.due]);
     }
 
     /// True if the step was looked at up to a place in units of the jets.
@@ -123,34 +107,47 @@ impl Outlook {
         self.seen.checked_sub(1).map_or(0.0, |last| WINDOWS[last] * self.last.length)
     }
 
-    /// Looks at the next part of the step, or at all that is left of it. Tells the guards that may be
-    /// zero there; all others keep their signs throughout. Returns a guard that has no value, if there is any.
+    fn seen_end(&self) -> f64 {
+        self.last.time[0] + self.seen_length()
+    }
+
+    /// Looks at the next part of the step. Tells the guards that may be zero there; all others keep their signs
+    /// throughout. Returns a guard that has no value, if there is any.
     pub fn look(
         &mut self,
         combination: &mut Combination,
         signs: &[Signs],
-        all: bool,
         tell: impl FnMut(usize, Near),
     ) -> Option<usize> {
-        let Combination { bank: Some(bank), guards, .. } = combination else { return None };
-        self.seen = if all { WINDOWS.len() } else { self.seen + 1 };
-        let end = self.last.time[0] + self.seen_length();
-        let step_end = self.last.time[0] + self.last.length;
-        if self.seen > 1 {
-            let Outlook { until, due, open, later, near, found, .. } = self;
-            for (from, to) in [(due, open), (later, near)] {
-                std::mem::swap(from, found);
-                from.clear();
-                part_below(until, found, [end, step_end], [to, from]);
-            }
-        }
-        let undefined = self.look_ahead((bank, guards), signs);
-        let Outlook { until, open, later, near, .. } = self;
-        part_below(until, open, [end, step_end], [near, later]);
-        open.clear();
+        let undefined = self.look_ahead(combination, signs);
         self.look_at_step(combination, signs, tell);
         self.near.clear();
         undefined
+    }
+
+    /// Looks at the whole step, as a proof needs it: the step is made so short that something is likely to happen
+    /// in the last part of it that was looked at. Tells its length, too.
+    pub fn look_at_all(
+        &mut self,
+        combination: &mut Combination,
+        signs: &[Signs],
+        tell: impl FnMut(usize, Near),
+    ) -> (Option<usize>, f64) {
+        let mut undefined = self.look_ahead(combination, signs);
+        while self.seen < WINDOWS.len() && !self.expects_event() {
+            undefined = undefined.or(self.look_ahead(combination, signs));
+        }
+        self.last.length = self.seen_length();
+        self.seen = WINDOWS.len();
+        self.look_at_step(combination, signs, tell);
+        self.near.clear();
+        (undefined, self.last.length)
+    }
+
+    /// True if the parabola of a guard is zero within what was looked at.
+    fn expects_event(&self) -> bool {
+        let share = self.seen_length() / self.last.unit;
+        self.near.iter().any(|&function| self.known[function as usize].is_likely_zero(share))
     }
 
     /// Some parts of the flow were expanded anew where the step begins, so that some guards are known better on
@@ -163,33 +160,42 @@ impl Outlook {
         tell: impl FnMut(usize, Near),
     ) {
         let Combination { bank: Some(bank), banked, kept: Some(kept), .. } = combination else { return };
-        let Outlook { courses, until, last, .. } = self;
+        let Outlook { courses, until, .. } = self;
         courses.renew(kept.renewed_arguments(), |argument| forget_readers(bank, argument, until));
-        let end = last.time[0] + last.length;
-        kept.radii_until(end, |argument, radius| courses.set_on_step(argument, radius));
         kept.settle_renewed();
         self.near.extend(atoms.iter().map(|&p| banked[p]));
         self.look_at_step(combination, signs, tell);
         self.near.clear();
     }
 
-    /// Bounds the open guards as far as the unit goes. Returns one that has no value.
-    fn look_ahead(&mut self, (bank, guards): (&mut Bank, &[u32]), signs: &[Signs]) -> Option<usize> {
-        let Span { time: [t, _], unit, .. } = self.last;
+    /// Looks at the next part of the step: bounds the guards that are not known for as long, as far as the unit
+    /// goes, and finds those of them that may be zero. Returns one that has no value.
+    fn look_ahead(&mut self, combination: &mut Combination, signs: &[Signs]) -> Option<usize> {
+        let Combination { bank: Some(bank), guards, .. } = combination else { return None };
+        let from = if self.seen == 0 { f64::NEG_INFINITY } else { self.seen_end() };
+        self.seen += 1;
+        let end = self.seen_end();
+        let Outlook { courses, open, near, until, known, last, .. } = self;
+        list_between(until, [from, end], open);
+        let Span { time: [t, _], unit, .. } = *last;
         let start = t - ROUNDING * (t.abs() + unit);
         let mut undefined = None;
-        let known = &mut self.known;
-        self.courses.survey(bank, &self.open, |function, found| {
-            known[function as usize] = found;
+        courses.survey(bank, open, |function, told| {
             let p = guards[function as usize] as usize;
             let Some(signs) = signs.get(p) else { return };
             // A value that contradicts the sign is zero within rounding.
-            let place = if f64::from(signs.now) * found.value() > 0.0 { found.place } else { 0.0 };
-            let (until, new) = (&mut self.until[function as usize], start + place * unit);
-            if new > *until {
+            let place = if f64::from(signs.now) * told.value() > 0.0 { told.place() } else { 0.0 };
+            let (until, new) = (&mut until[function as usize], start + place * unit);
+            let before = *until;
+            if new > before {
                 *until = new;
             }
-            undefined = undefined.or(found.value().is_nan().then_some(p));
+            // Others of its unit were not asked for.
+            if new < end && before >= from && before < end {
+                near.push(function);
+                known[function as usize] = told.found();
+                undefined = undefined.or(told.value().is_nan().then_some(p));
+            }
         });
         undefined
     }
@@ -205,10 +211,10 @@ impl Outlook {
         mut tell: impl FnMut(usize, Near),
     ) {
         // Where a function leaves its edge, more is asked than the sign.
-        let Combination { bank: Some(bank), jets, guards, has_edges_or_kinks, .. } = combination else {
+        let Combination { bank: Some(bank), jets, guards, kept, has_edges_or_kinks, .. } = combination else {
             return;
         };
-        let Span { length, unit, .. } = self.last;
+        let Span { time, length, unit } = self.last;
         let (ratio, is_proof) = (length / unit, bank.counts_rounding());
         let judge = |function: u32, found: Found| {
             let p = guards[function as usize] as usize;
@@ -230,9 +236,15 @@ impl Outlook {
                 return;
             }
             near.retain(|&function| on_step(function).is_some());
+            if let Some(kept) = kept {
+                let arguments = near.iter().flat_map(|&function| bank.arguments_of(function as usize));
+                for argument in arguments.map(|argument| argument as usize) {
+                    courses.set_on_step(argument, kept.radius_until(argument, time[0] + length));
+                }
+            }
         }
-        courses.survey_step(bank, jets.arena(), ratio, near, |function, found| {
-            if let Some((p, near)) = judge(function, found) {
+        courses.survey_step(bank, jets.arena(), ratio, near, |function, told| {
+            if let Some((p, near)) = judge(function, told.found()) {
                 tell(p, near);
             }
         });

@@ -49,27 +49,28 @@ pub(crate) fn sift<T>(items: &[T], holds: impl Fn(&T) -> bool, take: impl FnMut(
     sift_pairs(items, items, |item, _| holds(item), take);
 }
 
-/// Lists the positions of the numbers below a mark, in order. Where there are many a processor can not tell which,
-/// so nothing depends on that but where the next ones are put.
-pub(crate) fn list_below(numbers: &[f64], mark: f64, below: &mut Vec<u32>) {
-    below.resize(numbers.len() + FOUR, 0);
-    let count = in_widest_vectors(Listing { numbers, mark, below });
-    below.truncate(count);
+/// Lists the positions of the numbers from a first mark on and below a second one, in order. Where there are many a
+/// processor can not tell which, so nothing depends on that but where the next ones are put.
+pub(crate) fn list_between(numbers: &[f64], marks: [f64; 2], between: &mut Vec<u32>) {
+    // What is left of an earlier list need not be cleared.
+    between.resize(numbers.len() + FOUR, 0);
+    let count = in_widest_vectors(Listing { numbers, marks, between });
+    between.truncate(count);
 }
 
 /// So many numbers are compared at a time.
 const FOUR: usize = 4;
 
-/// The positions of the bits that are set in each number of four bits.
-const BITS: [[u32; FOUR]; 1 << FOUR] = {
-    let mut lists = [[0; FOUR]; 1 << FOUR];
+/// The positions of the bits that are set in each number of four bits, and how many there are.
+const BITS: [([u32; FOUR], usize); 1 << FOUR] = {
+    let mut lists = [([0; FOUR], 0); 1 << FOUR];
     let mut bits = 0;
     while bits < lists.len() {
-        let (mut count, mut bit) = (0, 0);
+        let mut bit = 0;
         while bit < FOUR {
             if bits >> bit & 1 == 1 {
-                lists[bits][count] = bit as u32;
-                count += 1;
+                lists[bits].0[lists[bits].1] = bit as u32;
+                lists[bits].1 += 1;
             }
             bit += 1;
         }
@@ -80,8 +81,8 @@ const BITS: [[u32; FOUR]; 1 << FOUR] = {
 
 struct Listing<'a> {
     numbers: &'a [f64],
-    mark: f64,
-    below: &'a mut [u32],
+    marks: [f64; 2],
+    between: &'a mut [u32],
 }
 
 impl VectorWork for Listing<'_> {
@@ -89,44 +90,21 @@ impl VectorWork for Listing<'_> {
 
     #[inline(always)]
     fn work(self) -> usize {
-        let Listing { numbers, mark, below } = self;
+        let Listing { numbers, marks: [low, high], between } = self;
         let (fours, rest) = numbers.as_chunks::<FOUR>();
         let mut count = 0;
         for (four, start) in fours.iter().zip((0..).step_by(FOUR)) {
-            let bits = (0..FOUR).fold(0, |bits, i| bits | usize::from(four[i] < mark) << i);
-            below[count..count + FOUR].copy_from_slice(&BITS[bits].map(|bit| start + bit));
-            count += bits.count_ones() as usize;
+            let below = |mark| (0..FOUR).fold(0, |bits, i| bits | usize::from(four[i] < mark) << i);
+            let (list, length) = BITS[below(high) & !below(low)];
+            between[count..count + FOUR].copy_from_slice(&list.map(|bit| start + bit));
+            count += length;
         }
         for (&number, i) in rest.iter().zip((FOUR * fours.len()) as u32..) {
-            below[count] = i;
-            count += usize::from(number < mark);
+            between[count] = i;
+            count += usize::from((number < high) & !(number < low));
         }
         count
     }
-}
-
-/// Appends those of some positions at which the numbers are below a first mark, and those at which they are from
-/// there on below a second one.
-pub(crate) fn part_below(
-    numbers: &[f64],
-    positions: &[u32],
-    marks: [f64; 2],
-    [below, between]: [&mut Vec<u32>; 2],
-) {
-    let starts = [below.len(), between.len()];
-    below.resize(starts[0] + positions.len() + 1, 0);
-    between.resize(starts[1] + positions.len() + 1, 0);
-    let (first, second) = (&mut below[starts[0]..], &mut between[starts[1]..]);
-    let [mut count, mut others] = [0, 0];
-    for &position in positions {
-        let number = numbers[position as usize];
-        let (is_below, is_low) = (number < marks[0], number < marks[1]);
-        (first[count], second[others]) = (position, position);
-        count += usize::from(is_below);
-        others += usize::from(!is_below & is_low);
-    }
-    below.truncate(starts[0] + count);
-    between.truncate(starts[1] + others);
 }
 
 #[cfg(test)]
@@ -150,17 +128,17 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_listed_and_parted_by_marks() {
+    fn numbers_between_marks_are_listed() {
         let numbers = [3.0, f64::MIN, 1.0, f64::INFINITY, 2.0, 0.5, f64::NAN, -1.0];
-        for count in 0..numbers.len() {
-            let mut below = vec![7; 20];
-            list_below(&numbers[..count], 3.0, &mut below);
-            let expected: Vec<u32> =
-                (0..).zip(&numbers[..count]).filter(|(_, x)| **x < 3.0).map(|x| x.0).collect();
-            assert_eq!(below, expected);
+        for (low, high) in [(f64::NEG_INFINITY, 3.0), (1.0, 3.0), (0.5, f64::INFINITY)] {
+            for count in 0..=numbers.len() {
+                let mut between = vec![7; 20];
+                list_between(&numbers[..count], [low, high], &mut between);
+                let is_between = |x: &(u32, &f64)| low <= *x.1 && *x.1 < high;
+                let expected: Vec<u32> =
+                    (0..).zip(&numbers[..count]).filter(is_between).map(|x| x.0).collect();
+                assert_eq!(between, expected);
+            }
         }
-        let (mut below, mut between) = (vec![9], Vec::new());
-        part_below(&numbers, &[5, 4, 0, 1, 2, 6], [1.0, 3.0], [&mut below, &mut between]);
-        assert_eq!((below, between), (vec![9, 5, 1], vec![4, 2]));
     }
 }

@@ -28,7 +28,7 @@ mod rows;
 mod schedule;
 mod tube;
 
-pub use bank::{Bank, Bounds, Courses, Found, steady_until};
+pub use bank::{Bank, Bounds, Courses, Found, Told, steady_until};
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};

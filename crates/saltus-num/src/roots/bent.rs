@@ -70,7 +70,7 @@ impl RootFinder {
 }
 
 /// The first root of a parabola in \[0, 1\], if there is one.
-fn parabola_crossing([c0, c1, c2]: [f64; 3]) -> Option<f64> {
+pub(crate) fn parabola_crossing([c0, c1, c2]: [f64; 3]) -> Option<f64> {
     let q = -0.5 * (c1 + (c1 * c1 - 4.0 * c0 * c2).sqrt().copysign(c1));
     let (a, b) = (q / c2, c0 / q);
     [a.min(b), a.max(b)].into_iter().find(|root| (0.0..=1.0).contains(root))

@@ -7,7 +7,7 @@
 //! the course from then on, and what was found of the functions that read it is forgotten.
 
 use super::bounds::{Bounds, GROUP};
-use super::{Bank, Found};
+use super::{Bank, Told};
 use crate::jet::origin::{Lanes, shift};
 use crate::jet::{Jets, Place};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
@@ -187,7 +187,7 @@ impl Courses {
     }
 
     /// Bounds some functions of a bank on their courses up to 1 in units of the jets.
-    pub fn survey(&self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Found)) {
+    pub fn survey(&self, bank: &mut Bank, functions: &[u32], tell: impl FnMut(u32, Told)) {
         let have_errors = !self.are_exact;
         bank.survey_some(functions, (&self.bounds, have_errors), tell);
     }
@@ -211,7 +211,7 @@ impl Courses {
         arena: &[f64],
         length: f64,
         functions: &[u32],
-        tell: impl FnMut(u32, Found),
+        tell: impl FnMut(u32, Told),
     ) {
         let [share, rounding] = match (bank.counts_rounding, self.are_exact) {
             (true, true) => [1.0, SHIFTS],

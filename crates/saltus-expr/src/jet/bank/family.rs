@@ -1,7 +1,7 @@
 //! Units with the same program side by side, one lane each.
 
 use super::bounds::{self, Bounds, GROUP, Group, Registers, steady_group};
-use super::{Found, View};
+use super::{Told, View};
 use crate::interval;
 use crate::jet::lower::Lowered;
 use crate::jet::rows::Rows;
@@ -41,9 +41,6 @@ pub struct Family {
     functions: Vec<u32>,
     /// Members to be bounded, one in each lane, and how many they are apart from those that fill up.
     wanted: Vec<u32>,
-    asked: usize,
-    /// How many numbers of their bounds are known.
-    numbers: usize,
     /// Composed members by lane, and the lane of each member; `u32::MAX` if it is not chosen.
     chosen: Vec<u32>,
     lanes: Vec<u32>,
@@ -82,8 +79,6 @@ impl Family {
             steady: Vec::new(),
             functions: Vec::new(),
             wanted: Vec::new(),
-            asked: 0,
-            numbers: 0,
             chosen: Vec::new(),
             lanes: Vec::new(),
             is_sequential: lowered.is_sequential(),
@@ -177,49 +172,36 @@ impl Family {
         }
     }
 
-    /// Asks for bounds of members, each once for functions that follow one another.
-    #[inline]
-    pub fn want(&mut self, members: impl Iterator<Item = u32>) {
-        self.wanted.extend(members);
+    /// Asks for bounds of a member.
+    #[inline(always)]
+    pub fn want(&mut self, member: u32) {
+        self.wanted.push(member);
+    }
+
+    /// Bounds the wanted members, and tells what it finds of their functions; they are wanted no more. It is
+    /// told whether arguments may be off by more than their rest tells.
+    pub fn survey(&mut self, arguments: &[Bounds], have_errors: bool, tell: &mut impl FnMut(u32, Told)) {
         if self.program.outputs().len() > 1 {
             self.wanted.dedup();
         }
-    }
-
-    /// Bounds the wanted members; it is told whether arguments may be off by more than their rest tells.
-    pub fn survey(&mut self, arguments: &[Bounds], have_errors: bool) {
         let Some(&last) = self.wanted.last() else { return };
         // The last member fills up its group.
-        self.asked = self.wanted.len();
-        let groups = self.asked.div_ceil(GROUP);
+        let asked = self.wanted.len();
+        let groups = asked.div_ceil(GROUP);
         self.wanted.resize(groups * GROUP, last);
         self.make_room(groups);
-        self.numbers = if self.counts_rounding || have_errors { 5 } else { 4 };
-        match self.numbers {
-            5 => in_widest_vectors(Surveying::<5>(self, arguments)),
-            _ => in_widest_vectors(Surveying::<4>(self, arguments)),
+        let has_error = self.counts_rounding || have_errors;
+        match has_error {
+            true => in_widest_vectors(Surveying::<5>(self, arguments)),
+            false => in_widest_vectors(Surveying::<4>(self, arguments)),
         }
-    }
-
-    /// Tells what the survey found of the functions of the wanted members, which are wanted no more.
-    pub fn tell_found(&mut self, tell: &mut impl FnMut(u32, Found)) {
-        match self.numbers {
-            _ if self.wanted.is_empty() => {}
-            5 => self.tell_numbers::<5>(tell),
-            _ => self.tell_numbers::<4>(tell),
-        }
-    }
-
-    fn tell_numbers<const NUMBERS: usize>(&mut self, tell: &mut impl FnMut(u32, Found)) {
-        let groups = self.wanted.len() / GROUP;
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
-            let members = self.wanted[..self.asked].chunks(GROUP);
-            for ((members, bounds), places) in members.zip(bounds).zip(places) {
-                for (&member, lane) in members.iter().zip(0..GROUP) {
-                    let found = Found { bounds: bounds::at::<NUMBERS>(bounds, lane), place: places[lane] };
-                    tell(functions[member as usize], found);
+            let members = self.wanted[..asked].chunks(GROUP);
+            for ((members, lanes), places) in members.zip(bounds).zip(places) {
+                for ((lane, &member), &place) in members.iter().enumerate().zip(places) {
+                    tell(functions[member as usize], Told { lanes, lane, has_error, place });
                 }
             }
         }

@@ -14,6 +14,7 @@ mod tests;
 use super::lower::Lowered;
 use super::{Degree, Jets};
 use crate::plan::PlanBlock;
+use bounds::Group;
 pub use bounds::{Bounds, steady_until};
 pub use course::Courses;
 use family::Family;
@@ -126,10 +127,57 @@ impl Found {
         Found { bounds, place: steady_until(bounds) }
     }
 
+    /// True if its parabola is zero on the first part of what it was bounded on.
+    ///
+    /// ```
+    /// use saltus_expr::jet::Found;
+    /// // 3/4 - 2 s + s^2 is zero at 1/2, 1 - 2 s + 2 s^2 nowhere.
+    /// let found = Found { bounds: [0.75, -2.0, 1.0, 0.1, 0.0], place: 0.4 };
+    /// assert!(found.is_likely_zero(0.6) && !found.is_likely_zero(0.4));
+    /// assert!(!Found { bounds: [1.0, -2.0, 2.0, 0.1, 0.0], place: 0.4 }.is_likely_zero(1.0));
+    /// ```
+    pub fn is_likely_zero(&self, share: f64) -> bool {
+        let [value, slope, bend, ..] = self.bounds;
+        let vertex = -0.5 * slope / bend;
+        let lowest = if vertex > 0.0 && vertex < share { vertex } else { share };
+        [lowest, share].iter().any(|s| value * (value + s * (slope + s * bend)) <= 0.0)
+    }
+
     /// The sign that it has everywhere behind 0 if it is zero there; 0 if it may have any.
     #[inline(always)]
     pub fn sign_behind_zero(&self) -> f64 {
         bounds::sign_behind_zero(self.bounds)
+    }
+}
+
+/// What a survey tells of a function.
+#[derive(Clone, Copy)]
+pub struct Told<'a> {
+    lanes: &'a Group,
+    lane: usize,
+    has_error: bool,
+    place: f64,
+}
+
+impl Told<'_> {
+    /// The value at 0.
+    #[inline(always)]
+    pub fn value(&self) -> f64 {
+        self.lanes[0][self.lane]
+    }
+
+    /// A place from 0 to 1 before which it surely keeps the sign that it has at 0.
+    #[inline(always)]
+    pub fn place(&self) -> f64 {
+        self.place
+    }
+
+    /// All that was found.
+    #[inline(always)]
+    pub fn found(&self) -> Found {
+        let mut bounds = self.lanes.map(|lanes| lanes[self.lane]);
+        bounds[4] = if self.has_error { bounds[4] } else { 0.0 };
+        Found { bounds, place: self.place }
     }
 }
 
@@ -235,7 +283,7 @@ impl Bank {
     }
 
     /// The positions of the arguments that a function reads.
-    fn arguments_of(&self, function: usize) -> impl Iterator<Item = u32> {
+    pub fn arguments_of(&self, function: usize) -> impl Iterator<Item = u32> {
         let Function { family, member, .. } = self.functions[function];
         self.families[family as usize].arguments_of(member as usize)
     }
@@ -260,7 +308,9 @@ impl Bank {
         arguments.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = bounds(slot));
         let all = std::mem::take(&mut self.all);
         let have_errors = arguments.iter().any(|argument| argument[4] != 0.0);
-        self.survey_some(&all, (&arguments, have_errors), |function, new| found[function as usize] = new);
+        self.survey_some(&all, (&arguments, have_errors), |function, new| {
+            found[function as usize] = new.found();
+        });
         (self.arguments, self.found, self.all) = (arguments, found, all);
     }
 
@@ -270,7 +320,7 @@ impl Bank {
         &mut self,
         functions: &[u32],
         (arguments, have_errors): (&[Bounds], bool),
-        mut tell: impl FnMut(u32, Found),
+        mut tell: impl FnMut(u32, Told),
     ) {
         let constants = self.constants.iter().map(|&i| arguments[i as usize][0]);
         if !constants.clone().eq(self.settled.iter().copied()) {
@@ -278,14 +328,12 @@ impl Bank {
             self.settled.extend(constants);
             self.families.iter_mut().for_each(|family| family.settle(arguments));
         }
-        let place = |function: &u32| &self.functions[*function as usize];
-        for run in functions.chunk_by(|a, b| place(a).family == place(b).family) {
-            let family = &mut self.families[place(&run[0]).family as usize];
-            family.want(run.iter().map(|function| place(function).member));
+        for &function in functions {
+            let Function { family, member, .. } = self.functions[function as usize];
+            self.families[family as usize].want(member);
         }
         for family in &mut self.families {
-            family.survey(arguments, have_errors);
-            family.tell_found(&mut tell);
+            family.survey(arguments, have_errors, &mut tell);
         }
     }
 

@@ -184,7 +184,7 @@ fn courses_are_left_where_the_flow_changes_and_nowhere_else() {
     assert_eq!(left_at(2.2, 4.0, 0.7, &mut courses), [0, 1]);
     courses.rescale(0.5);
     let mut told = Vec::new();
-    courses.survey(&mut bank, &[0, 1], |function, found| told.push((function, found)));
+    courses.survey(&mut bank, &[0, 1], |function, told_of| told.push((function, told_of.found())));
     let values = [2.2f64.sin() + 1.1 - 10.0, 1.1 - 10.0];
     for (function, value) in values.into_iter().enumerate() {
         let mut found = told.iter().filter(|told| told.0 as usize == function).map(|told| told.1);
