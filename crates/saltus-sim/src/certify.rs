@@ -51,6 +51,8 @@ pub(crate) struct Proofs {
     /// Atoms at which more than their sizes have to be looked; apart from them it is known of those of a
     /// crowd until when they keep their signs.
     pending: Vec<usize>,
+    /// Those of them that may be zero where the step begins.
+    unsteady: Vec<usize>,
     is_crowd_known: bool,
     /// Atoms of the crowd that may change on the step, and by atom how far these may be off their polynomials,
     /// where the flow is proved part by part.
@@ -237,18 +239,27 @@ impl Runner<'_> {
     /// when they do.
     fn watch_atoms(&mut self, length: f64) {
         self.list_pending();
-        let may_be_idle = self.combination().has_idle_kinks;
-        let (mut watches, pending) =
-            (std::mem::take(&mut self.proofs.watches), std::mem::take(&mut self.proofs.pending));
-        watches.resize(self.signs.len(), Watch::NONE);
-        for &p in &pending {
-            watches[p] = match self.steady_watch(p) {
-                _ if may_be_idle && self.does_not_matter(p, length) => Watch::NONE,
-                Some(watch) => watch,
-                None => self.watch_from_zero(p, length),
-            };
+        self.watch_steady_atoms();
+        if self.combination().has_idle_kinks {
+            self.leave_idle_atoms(length);
         }
-        (self.proofs.watches, self.proofs.pending) = (watches, pending);
+        let unsteady = std::mem::take(&mut self.proofs.unsteady);
+        for &p in &unsteady {
+            self.proofs.watches[p] = self.watch_from_zero(p, length);
+        }
+        self.proofs.unsteady = unsteady;
+    }
+
+    /// Watches no atoms that do not matter on a step.
+    fn leave_idle_atoms(&mut self, length: f64) {
+        let pending = std::mem::take(&mut self.proofs.pending);
+        for &p in &pending {
+            if self.does_not_matter(p, length) {
+                self.proofs.watches[p] = Watch::NONE;
+                self.proofs.unsteady.retain(|&q| q != p);
+            }
+        }
+        self.proofs.pending = pending;
     }
 
     /// Finds the atoms of which more has to be known than what was found of a crowd, and those of it that may
@@ -303,29 +314,39 @@ impl Runner<'_> {
         self.signs[p].now > 0 && value > 2.0 * others.iter().map(|c| c.abs()).sum::<f64>()
     }
 
-    /// A watch for an atom whose value has its sign and is more than it moves by, as far as is easily told, or
-    /// which cannot rest there.
-    fn steady_watch(&self, p: usize) -> Option<Watch> {
-        let (now, combination) = (self.signs[p].now, self.combinations.get(self.current));
-        let until = match combination.banked[p] {
-            u32::MAX => {
-                let (row, arena) = (&combination.atom_rows[p].memory, combination.jets.arena());
+    /// Watches the pending atoms whose values have their signs and are more than they move by, as far as is easily
+    /// told, or which cannot rest there: an atom that is but the edge of functions that derivatives depend on is not
+    /// zero on a proved step. Lists the others.
+    fn watch_steady_atoms(&mut self) {
+        let Runner { combinations, signs, earliest, scale, proofs, .. } = self;
+        let Proofs { watches, pending, unsteady, .. } = proofs;
+        let Combination { banked, atom_rows, jets, is_edge_alone, prover, .. } =
+            combinations.get(self.current);
+        let arena = jets.arena();
+        watches.resize(signs.len(), Watch::NONE);
+        unsteady.clear();
+        for &p in &*pending {
+            let now = signs[p].now;
+            let is_implied =
+                || is_edge_alone[p] && prover.as_ref().is_some_and(|prover| prover.keeps_away(p));
+            let (is_steady, until) = if banked[p] == u32::MAX {
+                let row = &atom_rows[p].memory;
                 let value = row.value(arena);
-                let is_steady = || {
+                let is_far = || {
                     let [_, slope, rest] = row.spread(arena);
                     value.abs() > slope.abs() + rest
                 };
-                (now != 0 && now == sign_of(value) && (self.is_implied(p) || is_steady())).then_some(0.0)?
+                (now != 0 && now == sign_of(value) && (is_implied() || is_far()), 0.0)
+            } else {
+                let until = earliest[p] * *scale;
+                (until > 0.0, until)
+            };
+            if is_steady {
+                watches[p] = Watch { sign: Sign::from(now), from_zero: false, until };
+            } else {
+                unsteady.push(p);
             }
-            _ => Some(self.earliest[p] * self.scale).filter(|&until| until > 0.0)?,
-        };
-        Some(Watch { sign: Sign::from(now), from_zero: false, until })
-    }
-
-    /// True if an atom is but the edge of functions that derivatives depend on: on a proved step it is not zero.
-    fn is_implied(&self, p: usize) -> bool {
-        let combination = self.combinations.get(self.current);
-        combination.is_edge_alone[p] && combination.prover.as_ref().is_some_and(|prover| prover.keeps_away(p))
+        }
     }
 
     /// A watch for an atom that may be zero; none for one that rests there, of which nothing is proved.

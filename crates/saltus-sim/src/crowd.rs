@@ -30,6 +30,10 @@ const OUTLOOK: f64 = 4.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon(f64);
 
+/// The share of the horizon that is proved at a time: all guards have to be looked at up to its end. It is more than
+/// 1 / [`GROWTH`], else the horizon could not grow.
+const PROVED: f64 = 0.8;
+
 /// The guard that may be zero first is to be known so well, as a share of how far it goes while nothing is told
 /// apart.
 const NARROW: f64 = 0.25;
@@ -62,7 +66,8 @@ impl Runner<'_> {
     /// as far as the outlook tells; the step is shortened to the horizon in a crowd.
     pub fn survey_guards(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
         if self.combination().bank.is_some() {
-            length = length.min(self.horizon.0).min(self.scale);
+            let share = if self.method.is_proof() { PROVED } else { 1.0 };
+            length = length.min(share * self.horizon.0).min(self.scale);
             length = self.survey_crowd(length)?;
             if self.method.is_proof() {
                 self.renew_stale_parts(length);

@@ -36,8 +36,12 @@ impl Runner<'_> {
         if self.segment.valid {
             self.own_states();
         }
-        if !self.follow_parts() {
+        let has_parts = self.combination().kept.is_some() && self.may_keep_parts();
+        if !(has_parts && self.follow_parts()) {
             self.compute_jets();
+            if has_parts && !self.method.is_proof() {
+                self.begin_parts();
+            }
         }
         self.stats.jet_evals += 1;
         self.jets_fresh = true;
@@ -45,13 +49,21 @@ impl Runner<'_> {
 
     /// Keeps the polynomials of the parts of the flow that go on as they were, and expands the others; false if
     /// all are to be computed.
+    #[inline(never)]
     fn follow_parts(&mut self) -> bool {
-        if !self.may_keep_parts() {
-            return false;
-        }
         let (now, trust) = (self.origin(), self.trust());
         let Combination { kept, jets, .. } = self.combinations.get_mut(self.current);
         kept.as_mut().is_some_and(|kept| kept.follow(jets.as_mut(), &self.env, now, trust))
+    }
+
+    /// All polynomials were computed.
+    #[inline(never)]
+    fn begin_parts(&mut self) {
+        let (now, trust) = (self.origin(), self.trust());
+        let Combination { kept, jets, .. } = self.combinations.get_mut(self.current);
+        if let Some(kept) = kept {
+            kept.begin(jets.as_ref(), now, trust);
+        }
     }
 
     fn may_keep_parts(&self) -> bool {
@@ -67,18 +79,14 @@ impl Runner<'_> {
         Trust { bound: self.bound, tolerance: self.tolerance, asked, is_proof: self.method.is_proof() }
     }
 
+    #[inline]
     fn compute_jets(&mut self) {
-        let (now, trust) = (self.origin(), self.trust());
-        let may_keep = self.may_keep_parts() && !trust.is_proof;
         let combination = self.combinations.get_mut(self.current);
         combination.run_jets(&self.env, self.scale);
         if self.method.is_proof() {
             combination.complete();
         }
         combination.uses += 1;
-        if let Some(kept) = combination.kept.as_mut().filter(|_| may_keep) {
-            kept.begin(combination.jets.as_ref(), now, trust);
-        }
         if combination.has_domains {
             let value = |slot: u32| combination.jets.coefficient(slot, 0);
             let inside = self.code.is_inside(combination, &self.env, value);
@@ -94,6 +102,9 @@ impl Runner<'_> {
     /// Changes to native code when the combination has been expanded often enough.
     fn tier_up(&mut self) {
         let combination = self.combinations.get_mut(self.current);
+        if combination.settled && combination.kept.as_ref().is_none_or(|kept| kept.settled) {
+            return;
+        }
         let is_due = |uses: u64| self.options.native_after.is_some_and(|n| uses >= n);
         let parts_are_due = combination.kept.as_ref().is_some_and(|kept| !kept.settled && is_due(kept.uses));
         let all_are_due = !combination.settled && is_due(combination.uses * combination.weight);

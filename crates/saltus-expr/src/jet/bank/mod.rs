@@ -127,7 +127,7 @@ impl Found {
         Found { bounds, place: steady_until(bounds) }
     }
 
-    /// True if its parabola is zero on the first part of what it was bounded on.
+    /// True if it is not zero at 0, but its parabola is on the first part of what it was bounded on.
     ///
     /// ```
     /// use saltus_expr::jet::Found;
@@ -140,7 +140,7 @@ impl Found {
         let [value, slope, bend, ..] = self.bounds;
         let vertex = -0.5 * slope / bend;
         let lowest = if vertex > 0.0 && vertex < share { vertex } else { share };
-        [lowest, share].iter().any(|s| value * (value + s * (slope + s * bend)) <= 0.0)
+        self.place > 0.0 && [lowest, share].iter().any(|s| value * (value + s * (slope + s * bend)) <= 0.0)
     }
 
     /// The sign that it has everywhere behind 0 if it is zero there; 0 if it may have any.

@@ -28,6 +28,8 @@ const LONGER: f64 = 2.0;
 
 /// A growth beyond this makes too much of rounding, and the step too long.
 const GREATEST_GROWTH: f64 = 16.0;
+/// What more growth makes of a distance is found for so many times more than a step has.
+const AMPLE: f64 = 1.125;
 /// Where growth matters, rounding is less than this.
 const DRIFT_THAT_GROWS: f64 = 1e-6;
 /// What is left of additional weight in the next proof at least.
@@ -317,7 +319,16 @@ impl Proof {
         if !limits.hold(&step.coefficients, &flow.tape.starts) {
             return None;
         }
+        let growth = span.h * self.steepness;
+        if growth > self.amplification[0] {
+            self.amplify((AMPLE * growth).min(GREATEST_GROWTH), step.order());
+        }
         Some(self.distance(step)).filter(|distance| distance.most() < self.width)
+    }
+
+    /// Finds what growth makes of rounding and of the defect, if it is no more than this.
+    fn amplify(&mut self, growth: f64, order: usize) {
+        self.amplification = [growth, exponential(growth), gathered(growth, order)];
     }
 
     /// Forgets everything, also what was found not to be alike.
@@ -467,8 +478,7 @@ impl Proof {
     fn settle(&mut self, step: &Step) {
         let Step { flow, .. } = *step;
         (self.defect, self.rounding) = ([0.0; 2], [0.0; 2]);
-        let growth = step.span.h * self.steepness;
-        self.amplification = [growth, exponential(growth), gathered(growth, step.order())];
+        self.amplify(step.span.h * self.steepness, step.order());
         for (i, (&(rate, slot), &state)) in flow.rates.iter().zip(&flow.states).enumerate() {
             let (radii, weight) = (self.rows[rate].radii, 1.0 / self.weights[i]);
             let Extent { size, .. } = self.extents[i];
@@ -493,14 +503,7 @@ impl Proof {
 
     /// The distance of the flow from its polynomials on a step; see the head of the module above.
     fn distance(&self, step: &Step) -> Distance {
-        let (h, order) = (step.span.h, step.order());
-        let growth = h * self.steepness;
-        let [known, amplification, share] = self.amplification;
-        let [amplification, share] = if growth <= known {
-            [amplification, share]
-        } else {
-            [exponential(growth), gathered(growth, order)]
-        };
+        let (h, [_, amplification, share]) = (step.span.h, self.amplification);
         let ([by_time, apart], [rounding, integration]) = (self.defect, self.rounding);
         let tail = (h * by_time + apart) * share;
         let drift = (h * rounding + integration) * amplification;
