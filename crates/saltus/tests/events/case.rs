@@ -195,6 +195,22 @@ impl Case {
         self.curves.iter().map(|c| c.0.uncertainty(tick, share, absolute)).fold(1e-15, f64::max)
     }
 
+    /// How far from a tick an event there may be found after a change of mode at an earlier one: what is zero there
+    /// is so by decree, wherever the instant was located.
+    pub fn carried(&self, change: i64, tick: i64, share: f64, absolute: f64) -> f64 {
+        let off = self.uncertainty(change, share, absolute);
+        self.curves.iter().map(|c| c.0.carried(change, off, tick)).fold(0.0, f64::max)
+    }
+
+    /// The tick of the first change of mode.
+    pub fn first_change(&self, expected: &Expected) -> Option<i64> {
+        expected.events.iter().find(|e| self.changes_mode(e.1)).map(|e| e.0)
+    }
+
+    fn changes_mode(&self, rule: usize) -> bool {
+        matches!(self.rules[rule].0, Use::Transition | Use::RisingTransition)
+    }
+
     /// True if curves that are known so well have roots nowhere but near theirs.
     pub fn is_clear(&self, share: f64, absolute: f64) -> bool {
         self.curves.iter().all(|(curve, _)| {
@@ -215,18 +231,17 @@ impl Case {
     /// follows a change of mode at a multiple root. A proof leaves all touches open, and multiple roots at
     /// the end.
     pub fn undecided_from(&self, expected: &Expected, is_proof: bool, has_errors: bool) -> i64 {
-        let changes_mode = |r: usize| matches!(self.rules[r].0, Use::Transition | Use::RisingTransition);
-        let first = expected.events.iter().find(|e| changes_mode(e.1));
+        let first = self.first_change(expected);
         let roots: Vec<(i64, u32)> = self.curves.iter().flat_map(|c| &c.0.roots).copied().collect();
         let ends_step = |tick: i64| self.longest.is_some_and(|longest| tick % longest == 0);
-        let restarted = if has_errors { -1 } else { first.map_or(SPAN, |e| e.0) };
+        let restarted = if has_errors { -1 } else { first.unwrap_or(SPAN) };
         let first_root = roots.iter().map(|r| r.0).filter(|_| is_proof).min();
         let rounded = first_root.map_or(restarted, |tick| tick.min(restarted));
         let is_undecided = |&(tick, m): &(i64, u32)| {
             let is_touch = m % 2 == 0;
             let others = roots.iter().filter(|r| r.0 == tick);
             let (is_shared, is_multiple) = (others.clone().count() > 1, others.clone().any(|r| r.1 > 1));
-            let changes = expected.events.iter().any(|e| e.0 == tick && changes_mode(e.1));
+            let changes = expected.events.iter().any(|e| e.0 == tick && self.changes_mode(e.1));
             (m > 1 || tick == SPAN) && tick > rounded
                 || is_shared && tick > restarted
                 || is_proof && (is_touch || tick == SPAN && m > 1)

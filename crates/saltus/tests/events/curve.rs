@@ -92,10 +92,23 @@ impl Curve {
         let Some(m) = self.multiplicity(tick) else { return 0.0 };
         let (t, c) = (time_of(tick), self.coefficients());
         let terms: f64 = c.iter().enumerate().map(|(j, c)| c.abs() * t.powi(j as i32)).sum();
-        let steepness: f64 = (m as usize..c.len())
-            .map(|j| c[j] * binomial(j, m as usize) * t.powi((j - m as usize) as i32))
-            .sum();
-        ((share * terms + absolute) / steepness.abs()).powf(1.0 / f64::from(m)) + 4.0 * f64::EPSILON * t
+        let lift = share * terms + absolute;
+        (lift / self.steepness(tick, m)).powf(1.0 / f64::from(m)) + 4.0 * f64::EPSILON * t
+    }
+
+    /// The magnitude of the coefficient of some order about a tick.
+    fn steepness(&self, tick: i64, order: u32) -> f64 {
+        let (t, c, m) = (time_of(tick), self.coefficients(), order as usize);
+        (m..c.len()).map(|j| c[j] * binomial(j, m) * t.powi((j - m) as i32)).sum::<f64>().abs()
+    }
+
+    /// How far the root at a tick moves if the curve is taken to be zero as far from an earlier root as is told.
+    pub fn carried(&self, earlier: i64, off: f64, tick: i64) -> f64 {
+        let steepness = |tick| self.multiplicity(tick).map(|_| self.steepness(tick, 1));
+        match (steepness(earlier), steepness(tick)) {
+            (Some(then), Some(now)) => off * then / now,
+            _ => 0.0,
+        }
     }
 
     /// The least magnitude between two roots, and between roots and the ends of the run.

@@ -84,14 +84,20 @@ fn difference(
     wanted.retain(|&(tick, _)| tick < undecided);
     found.sort_by_key(|&(t, r)| (tick_of(t), r));
     wanted.sort_unstable();
+    let change = case.first_change(expected);
+    let uncertainty = |tick| {
+        let before = change.filter(|&change| change < tick);
+        let carried = before.map_or(0.0, |change| case.carried(change, tick, way.share, way.absolute));
+        case.uncertainty(tick, way.share, way.absolute) + carried
+    };
     let same = found.len() == wanted.len()
-        && found.iter().zip(&wanted).all(|(&(t, r), &(tick, rule))| {
-            r == rule && (t - time_of(tick)).abs() <= case.uncertainty(tick, way.share, way.absolute)
-        });
+        && found
+            .iter()
+            .zip(&wanted)
+            .all(|(&(t, r), &(tick, rule))| r == rule && (t - time_of(tick)).abs() <= uncertainty(tick));
     let ends = expected.end >= undecided && tick_of(run.ending.stamp.t) >= undecided
         || run.ending.status == expected.status
-            && (run.ending.stamp.t - time_of(expected.end)).abs()
-                <= case.uncertainty(expected.end, way.share, way.absolute);
+            && (run.ending.stamp.t - time_of(expected.end)).abs() <= uncertainty(expected.end);
     if same && ends {
         return None;
     }
