@@ -298,25 +298,27 @@ impl Limits {
         Supposed { value, most, degree, is_in_force: true }
     }
 
-    /// True if the coefficients of a step are within the limits.
-    pub fn hold(&mut self, from: &Coefficients, starts: &[bool]) -> bool {
+    /// True if the coefficients of a step, given the memory of the jets, are within the limits.
+    #[inline]
+    pub fn hold(&mut self, arena: &[f64], tape: &Tape) -> bool {
         if !self.are_strands_made {
-            self.make_strands(from, starts);
+            self.make_strands(arena, tape);
         }
-        let (arena, limit) = (from.arena, self.last_decay);
-        self.lasts.iter().all(|last| arena[last.at].abs() <= last.most * limit)
-            && in_widest_vectors(Comparison { strands: &self.strands, decay: &self.decay, arena })
+        let Limits { lasts, last_decay, strands, decay, .. } = self;
+        in_widest_vectors(Comparison { lasts, last_decay: *last_decay, strands, decay, arena })
     }
 
     /// Puts neighbours in memory together.
-    fn make_strands(&mut self, from: &Coefficients, starts: &[bool]) {
+    #[cold]
+    #[inline(never)]
+    fn make_strands(&mut self, arena: &[f64], tape: &Tape) {
         self.are_strands_made = true;
         self.strands.clear();
         for &kin in &self.in_force {
             let Some(supposed) = self.supposed[kin as usize] else { continue };
-            for place in self.members[kin as usize].iter().filter_map(|&row| from.places[row as usize]) {
-                let row = Strand::new(place, starts[kin as usize], supposed);
-                match self.strands.last_mut().filter(|strand| strand.has_room_for(&row, from.arena.len())) {
+            for place in self.members[kin as usize].iter().filter_map(|&row| tape.places[row as usize]) {
+                let row = Strand::new(place, tape.starts[kin as usize], supposed);
+                match self.strands.last_mut().filter(|strand| strand.has_room_for(&row, arena.len())) {
                     Some(strand) => strand.add(&row),
                     None => self.strands.push(row),
                 }
@@ -441,6 +443,8 @@ impl Strand {
 
 /// Compares the coefficients of a step with limits.
 struct Comparison<'a> {
+    lasts: &'a [Last],
+    last_decay: f64,
     strands: &'a [Strand],
     decay: &'a [f64],
     arena: &'a [f64],
@@ -451,6 +455,8 @@ impl VectorWork for Comparison<'_> {
 
     #[inline(always)]
     fn work(self) -> bool {
-        self.strands.iter().all(|strand| strand.holds(self.arena, self.decay))
+        let Comparison { lasts, last_decay, strands, decay, arena } = self;
+        lasts.iter().all(|last| arena[last.at].abs() <= last.most * last_decay)
+            && strands.iter().all(|strand| strand.holds(arena, decay))
     }
 }

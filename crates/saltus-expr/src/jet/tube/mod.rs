@@ -277,8 +277,8 @@ impl Tube {
     ) -> bool {
         (self.span.h, self.span.scale) = (h, scale);
         self.unit = unit.min(self.longest).max(h);
-        let Tube { flow, span, unit, powers, wide, .. } = self;
-        let again = wide.again(&Step::new(flow, Span { h: *unit, ..*span }, powers, jets), width);
+        let Tube { flow, span, unit, wide, .. } = self;
+        let again = wide.again(flow, Span { h: *unit, ..*span }, jets.arena(), width);
         if let Some(distance) = again {
             self.narrow(distance);
         }
@@ -308,15 +308,15 @@ impl Tube {
     /// The distance on the unit of a step by a proof for many steps, if there is one or one can be made.
     fn bound_widely(&mut self, jets: &(impl Jets + ?Sized), width: f64) -> Option<Distance> {
         let Tube { flow, span, unit, powers, wide, profiles, .. } = self;
-        let step = Step::new(flow, Span { h: *unit, ..*span }, powers, jets);
-        if let Some(distance) = wide.again(&step, width) {
+        let whole = Span { h: *unit, ..*span };
+        if let Some(distance) = wide.again(flow, whole, jets.arena(), width) {
             return Some(distance);
         }
         if self.waits > 0 {
             self.waits -= 1;
             return None;
         }
-        let made = wide.make(&step, profiles, width);
+        let made = wide.make(&Step::new(flow, whole, powers, jets), profiles, width);
         let is_near_edge = made.is_err();
         if let Some(distance) = made.ok().filter(|distance| distance.most() < width) {
             self.patience = PATIENCE[0];

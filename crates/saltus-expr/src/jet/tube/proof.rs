@@ -266,7 +266,7 @@ impl Proof {
             let grows = span.h * self.steepness;
             let distance = (grows <= GREATEST_GROWTH).then(|| {
                 self.settle(step);
-                self.distance(step)
+                self.distance(span.h)
             });
             let is_small = grows <= small_growth(step.order());
             let greatest = rounding.asked.unwrap_or(0.5 * self.width);
@@ -305,8 +305,7 @@ impl Proof {
 
     /// The distance on a step, if that is within its limits and this less than the width.
     #[inline]
-    pub fn again(&mut self, step: &Step, width: f64) -> Option<Distance> {
-        let Step { flow, span, .. } = *step;
+    pub fn again(&mut self, flow: &Flow, span: Span, arena: &[f64], width: f64) -> Option<Distance> {
         let limits = self.limits.as_mut()?;
         let Bound { range: times, size: longest, .. } = self.rows[flow.time_slot];
         let is_near =
@@ -316,14 +315,14 @@ impl Proof {
             return None;
         }
         limits.set_unit(span.h, span.scale);
-        if !limits.hold(&step.coefficients, &flow.tape.starts) {
+        if !limits.hold(arena, &flow.tape) {
             return None;
         }
         let growth = span.h * self.steepness;
         if growth > self.amplification[0] {
-            self.amplify((AMPLE * growth).min(GREATEST_GROWTH), step.order());
+            self.amplify((AMPLE * growth).min(GREATEST_GROWTH), flow.tape.order);
         }
-        Some(self.distance(step)).filter(|distance| distance.most() < self.width)
+        Some(self.distance(span.h)).filter(|distance| distance.most() < self.width)
     }
 
     /// Finds what growth makes of rounding and of the defect, if it is no more than this.
@@ -501,9 +500,9 @@ impl Proof {
         step.last_coefficient(slot).map_or(0.0, |at| arena[at].abs() * powers[step.order()])
     }
 
-    /// The distance of the flow from its polynomials on a step; see the head of the module above.
-    fn distance(&self, step: &Step) -> Distance {
-        let (h, [_, amplification, share]) = (step.span.h, self.amplification);
+    /// The distance of the flow from its polynomials on a step of some length; see the head of the module above.
+    fn distance(&self, h: f64) -> Distance {
+        let [_, amplification, share] = self.amplification;
         let ([by_time, apart], [rounding, integration]) = (self.defect, self.rounding);
         let tail = (h * by_time + apart) * share;
         let drift = (h * rounding + integration) * amplification;

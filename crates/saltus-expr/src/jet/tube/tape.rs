@@ -46,7 +46,7 @@ pub(super) type Beyond = Option<[Reg; 2]>;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tape {
     /// The order of the polynomials.
-    order: usize,
+    pub order: usize,
     pub nodes: Vec<Node>,
     pub degrees: Vec<Degree>,
     /// True for rows with a coefficient of order 0.
