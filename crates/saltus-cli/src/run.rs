@@ -313,7 +313,7 @@ impl Report<'_> {
 }
 
 /// What a run has proved, and what that means.
-const CLAIM: &str = "for each proved step: the exact flow of the expressions from the computed point at its start exists, stays in the domain, and every guard keeps its sign but in the brackets of the events; not claimed: that the computed points lie on one flow, the global error, the order of overlapping brackets";
+const CLAIM: &str = "for each proved step: the exact flow of the expressions from the computed point at its start (of a part of the flow that events left alone: from where this was expanded last) exists, stays in the domain, and every guard keeps its sign but in the brackets of the events; not claimed: that the computed points lie on one flow, the global error, the order of overlapping brackets";
 
 fn prove<W: Write>(j: &mut Json<W>, certificate: &Certificate) {
     j.key("claim").text(CLAIM);

@@ -229,27 +229,6 @@ impl NativeJet {
         let memory = &self.memory[..];
         !self.shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]))
     }
-
-    /// Copies the point into memory.
-    fn load_point(&mut self, env: &[f64], h_scale: f64) {
-        let (shared, memory) = (&*self.shared, &mut self.memory[..]);
-        for range in &shared.copied {
-            let (to, from) = (&mut memory[range.clone()], &env[range.clone()]);
-            match (to, from) {
-                ([to], [from]) => *to = *from,
-                (to, from) => to.copy_from_slice(from),
-            }
-        }
-        let time = shared.layout.places[shared.time_slot].at(0);
-        memory[time] = env[shared.time_slot];
-        if shared.layout.order > 0 {
-            memory[shared.h_scale] = h_scale;
-        }
-        let states = &mut memory[shared.layout.states_base..];
-        for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
-            *state = env[slot as usize];
-        }
-    }
 }
 
 /// Predicted bytes of unrolled code; some number above `limit` if there are more.
@@ -304,10 +283,7 @@ fn neighbours(mut slots: Vec<u32>) -> Vec<Range<usize>> {
 
 impl Jets for NativeJet {
     fn run(&mut self, env: &[f64], h_scale: f64) {
-        if matches!(self.shared.steps, Steps::Split(_)) {
-            self.prepared = self.prepared && !self.has_new_constants(env);
-        }
-        self.load_point(env, h_scale);
+        self.set_point(env, h_scale);
         let memory = &mut self.memory[..];
         match &self.shared.steps {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
@@ -337,6 +313,29 @@ impl Jets for NativeJet {
                     unsafe { body(memory.as_mut_ptr(), k) }
                 }
             }
+        }
+    }
+
+    fn set_point(&mut self, env: &[f64], h_scale: f64) {
+        if matches!(self.shared.steps, Steps::Split(_)) {
+            self.prepared = self.prepared && !self.has_new_constants(env);
+        }
+        let (shared, memory) = (&*self.shared, &mut self.memory[..]);
+        for range in &shared.copied {
+            let (to, from) = (&mut memory[range.clone()], &env[range.clone()]);
+            match (to, from) {
+                ([to], [from]) => *to = *from,
+                (to, from) => to.copy_from_slice(from),
+            }
+        }
+        let time = shared.layout.places[shared.time_slot].at(0);
+        memory[time] = env[shared.time_slot];
+        if shared.layout.order > 0 {
+            memory[shared.h_scale] = h_scale;
+        }
+        let states = &mut memory[shared.layout.states_base..];
+        for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
+            *state = env[slot as usize];
         }
     }
 

@@ -1,8 +1,8 @@
 //! What rounding has done to the states on the way, and whether it can have parted what happens
 //! together.
 //!
-//! A proof speaks of the flow from the computed start of its step: what was rounded in the steps before
-//! is not in its brackets. If the states there are off by e, the zero of a guard g is off by
+//! A proof speaks of the flow from the computed start of its step, or of the step at which a part of the flow
+//! was expanded: what was rounded in the steps before is not in its brackets. If the states there are off by e, the zero of a guard g is off by
 //! -(dg/dx e) / g', and two zeros by the difference of two such terms. It vanishes for guards that read
 //! the same states in the same way, however much these are off, and is great where a slope is small.
 //!
@@ -124,7 +124,7 @@ impl Runner<'_> {
         self.proofs.carried.resize(self.env.len());
         let squares = &mut self.proofs.carried.squares;
         let states = &combination.plan.states;
-        let kept = combination.kept.as_ref().filter(|kept| kept.is_known() && self.proofs.unproved == 0.0);
+        let kept = combination.kept.as_ref().filter(|_| self.proofs.by_parts && self.proofs.unproved == 0.0);
         if let Some(kept) = kept {
             self.proofs.certificate.proved_time += elapsed;
             for (&(slot, _), &rate) in states.iter().zip(kept.roundings()) {

@@ -9,6 +9,7 @@ use crate::carried::Carried;
 use crate::combination::{self, Combination};
 use crate::compile::{Signs, Unless};
 use crate::guards::{greatest_powers, sign_of, start_root};
+use crate::kept::Kept;
 use crate::method::EventMethod;
 use crate::report::{Certificate, Doubt};
 use crate::runner::Runner;
@@ -23,7 +24,7 @@ use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 /// Brackets of events are at most this share of the relative tolerance of the step wide.
 const RESOLUTION: f64 = 1e-3;
 /// With narrower tolerances what is known of crowds is lost in rounding.
-const LEAST_TOLERANCE: f64 = 1e-11;
+pub(crate) const LEAST_TOLERANCE: f64 = 1e-11;
 /// Nor need they be narrower than so many roundings of time.
 const TIME_RESOLUTION: f64 = 16.0;
 /// The bracket of a root at the stop time is at most so many roundings of time wide, where the tolerance asks
@@ -60,8 +61,10 @@ pub(crate) struct Proofs {
     pub radii: Vec<f64>,
     /// How fast they change at the start of the step.
     pub speeds: Vec<f64>,
-    /// Those of them that are not known well enough.
-    pub blurred: Vec<usize>,
+    /// Those of them that are looked at again, with what is known of their places.
+    pub blurred: Vec<(usize, f64)>,
+    /// The parts of the flow were proved one by one.
+    pub by_parts: bool,
     /// The last step was cut because a function may leave its domain.
     is_cut: bool,
 }
@@ -97,6 +100,7 @@ impl Runner<'_> {
     pub fn prove_step(&mut self, length: f64) -> (f64, Verdict) {
         self.proofs.is_plain = self.is_plain(length);
         if self.proofs.is_plain {
+            self.proofs.by_parts = false;
             (self.proofs.is_cut, self.proofs.unproved) = (false, 0.0);
             return (length, Verdict::Proved { h: length });
         }
@@ -146,6 +150,8 @@ impl Runner<'_> {
         let absolute = self.tolerance.absolute;
         let local = (self.method == EventMethod::Validated).then_some(self.tolerance);
         let slack = if self.tolerance.relative >= LEAST_TOLERANCE { self.outlook.slack() } else { &[] };
+        let by_parts = kept.as_ref().is_some_and(Kept::is_known);
+        self.proofs.by_parts = by_parts;
         let radius = |p: usize| self.proofs.radii[p];
         let request = Request {
             env: &self.env,
@@ -158,7 +164,7 @@ impl Runner<'_> {
             local,
             slack,
             near: &self.proofs.near,
-            radii: kept.as_ref().filter(|kept| kept.is_known()).map(|_| &radius as _),
+            radii: by_parts.then_some(&radius as _),
         };
         let (signs, earliest, scale, proofs) = (&self.signs, &self.earliest, self.scale, &self.proofs);
         let watch = |p: usize| {
@@ -195,7 +201,7 @@ impl Runner<'_> {
     pub fn is_accurate(&self, verdict: Verdict) -> bool {
         let Combination { prover, kept, .. } = self.combination();
         matches!(verdict, Verdict::Proved { .. })
-            && match kept.as_ref().filter(|kept| kept.is_known()) {
+            && match kept.as_ref().filter(|_| self.proofs.by_parts) {
                 Some(kept) => kept.is_accurate(),
                 None => prover.as_ref().is_some_and(|prover| prover.excess(&self.env, self.tolerance) <= 1.0),
             }
@@ -252,14 +258,15 @@ impl Runner<'_> {
 
     /// Watches no atoms that do not matter on a step.
     fn leave_idle_atoms(&mut self, length: f64) {
-        let pending = std::mem::take(&mut self.proofs.pending);
+        let Proofs { pending, unsteady, .. } = &mut self.proofs;
+        let (pending, mut unsteady) = (std::mem::take(pending), std::mem::take(unsteady));
+        unsteady.retain(|&p| !self.does_not_matter(p, length));
         for &p in &pending {
             if self.does_not_matter(p, length) {
                 self.proofs.watches[p] = Watch::NONE;
-                self.proofs.unsteady.retain(|&q| q != p);
             }
         }
-        self.proofs.pending = pending;
+        (self.proofs.pending, self.proofs.unsteady) = (pending, unsteady);
     }
 
     /// Finds the atoms of which more has to be known than what was found of a crowd, and those of it that may

@@ -1,6 +1,7 @@
 //! Expanding the flow: Taylor polynomials of states and guards from the present values, and how
 //! far they may be trusted.
 
+use crate::certify::LEAST_TOLERANCE;
 use crate::combination::Combination;
 use crate::explain;
 use crate::kept::{Kept, Origin, Trust};
@@ -43,6 +44,7 @@ impl Runner<'_> {
                 self.begin_parts();
             }
         }
+        self.flown = 0.0;
         self.stats.jet_evals += 1;
         self.jets_fresh = true;
     }
@@ -51,7 +53,7 @@ impl Runner<'_> {
     /// all are to be computed.
     #[inline(never)]
     fn follow_parts(&mut self) -> bool {
-        let (now, trust) = (self.origin(), self.trust());
+        let (now, trust) = ((self.origin(), self.flown), self.trust());
         let Combination { kept, jets, .. } = self.combinations.get_mut(self.current);
         kept.as_mut().is_some_and(|kept| kept.follow(jets.as_mut(), &self.env, now, trust))
     }
@@ -66,8 +68,10 @@ impl Runner<'_> {
         }
     }
 
+    /// Where less is asked for than rounding leaves of polynomials whose origin is moved, nothing is kept.
     fn may_keep_parts(&self) -> bool {
-        self.stepper.is_none() && self.method != EventMethod::Validated
+        let is_proved_alone = self.method == EventMethod::Validated;
+        self.stepper.is_none() && !is_proved_alone && self.tolerance.relative >= LEAST_TOLERANCE
     }
 
     fn origin(&self) -> Origin {
@@ -305,7 +309,7 @@ impl Runner<'_> {
     fn step_ratio(&mut self) -> f64 {
         let combination = self.combinations.get(self.current);
         if let Some(end) = combination.kept.as_ref().and_then(Kept::end) {
-            return (end - self.stamp.t) / self.scale;
+            return ((end - self.stamp.t) - self.t_low) / self.scale;
         }
         let mut bound = self.bound;
         bound.states(combination.jets.states(), combination.degree, self.tolerance);

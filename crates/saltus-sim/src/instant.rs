@@ -394,7 +394,10 @@ impl Runner<'_> {
         }
         self.jets_fresh = false;
         if let Some(kept) = &mut self.combinations.get_mut(self.current).kept {
-            kept.touch(&self.changed);
+            match self.changed[..] {
+                [] => kept.forget(),
+                ref changed => kept.touch(changed),
+            }
         }
         self.reset_prover();
         if let Some(stepper) = &mut self.stepper {

@@ -5,10 +5,10 @@
 //! polynomials may soon not be trusted any more, each for a step of its own. Where steps are proved, a part
 //! is proved for its own step as it is expanded, from the point where it is then.
 
-use saltus_expr::jet::{Bank, Distance, JetMachine, Jets, Length, Roundings, move_origin};
+use saltus_expr::jet::{Bank, Distance, JetMachine, Jets, Length, MOVES, Roundings, move_origin};
 use saltus_expr::{FlowPlan, Part, Parts};
 use saltus_num::elementary::powi;
-use saltus_solve::certificate::FlowProof;
+use saltus_solve::certificate::{FlowProof, LOCAL_ERROR};
 use saltus_solve::taylor::{StepBound, Tolerance};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -22,8 +22,6 @@ const FARTHEST: f64 = 32.0;
 /// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
 /// as the tolerance, too wide to tell when something happens.
 const PROVED: f64 = 0.5;
-/// The rounding of so many changes of the origin is counted in proofs.
-const MOVES: u64 = 64;
 /// After a part that was not proved, so many times all is proved at once.
 const PATIENCE: u32 = 16;
 
@@ -51,8 +49,7 @@ pub(crate) struct Kept {
     parts: Parts,
     /// What expands one part, for each class.
     machines: Vec<Machine>,
-    /// The slots of the states, and the highest order in each group of four.
-    states: Vec<u32>,
+    /// The highest order of the states in each group of four.
     degrees: Vec<usize>,
     order: usize,
     /// The parts that depend on each slot, one after another, and where those of a slot begin.
@@ -61,6 +58,8 @@ pub(crate) struct Kept {
     /// The arguments of the bank that belong to each part, and the part and the state that each argument is.
     arguments: Vec<Vec<Argument>>,
     states_of_arguments: Vec<Option<(usize, usize)>>,
+    /// The part that each slot is a state of.
+    parts_of_slots: Vec<Option<u32>>,
     /// Where the polynomials begin; `None` if they are to be computed all at once.
     origin: Option<Origin>,
     /// From when to when the polynomials of each part may be trusted.
@@ -123,6 +122,10 @@ impl Kept {
             let argument = |&state: &usize| Some(Argument { argument: *places.get(&states[state])?, state });
             arguments[part as usize].extend(members.iter().filter_map(argument));
         }
+        let mut parts_of_slots = vec![None; plan.slots];
+        for (part, Part { states: members, .. }) in (0..).zip(parts.list()) {
+            members.iter().for_each(|&state| parts_of_slots[states[state] as usize] = Some(part));
+        }
         let mut states_of_arguments = vec![None; bank.slots().len()];
         for (part, arguments) in arguments.iter().enumerate() {
             for &Argument { argument, state } in arguments {
@@ -144,11 +147,11 @@ impl Kept {
             moves: 0,
             born: vec![0; count],
             waits: 0,
-            states,
             degrees,
             order,
             arguments,
             states_of_arguments,
+            parts_of_slots,
             origin: None,
             spans: vec![[0.0; 2]; count],
             touched: Vec::with_capacity(count),
@@ -180,13 +183,11 @@ impl Kept {
     /// Nothing is known any more.
     pub fn forget(&mut self) {
         self.origin = None;
+        self.renewed.clear();
     }
 
-    /// Some slots have other values than they would by the flow; all, if none is told.
+    /// Some slots have other values than they would by the flow.
     pub fn touch(&mut self, slots: &[u32]) {
-        if slots.is_empty() {
-            self.forget();
-        }
         for &slot in slots {
             for k in self.readers_of(slot) {
                 self.list(self.readers[k]);
@@ -211,8 +212,7 @@ impl Kept {
         let Some(Origin { time, .. }) = self.origin else { return false };
         let before = self.touched.len();
         for &slot in slots {
-            let first = self.readers[self.readers_of(slot)].first();
-            let Some(&part) = first.filter(|_| self.states.contains(&slot)) else { continue };
+            let Some(part) = self.parts_of_slots[slot as usize] else { continue };
             if self.spans[part as usize][0] != time[0] {
                 self.list(part);
             }
@@ -220,9 +220,15 @@ impl Kept {
         self.touched.len() > before
     }
 
-    /// Moves the polynomials to another origin, where the flow is in `env`, and expands parts anew that
-    /// were touched or have been kept for long. False if all have to be computed at once.
-    pub fn follow(&mut self, jets: &mut dyn Jets, env: &[f64], now: Origin, trust: Trust) -> bool {
+    /// Moves the polynomials to another origin, where the flow is in `env` after some time, and expands parts anew
+    /// that were touched or have been kept for long. False if all have to be computed at once.
+    pub fn follow(
+        &mut self,
+        jets: &mut dyn Jets,
+        env: &[f64],
+        (now, elapsed): (Origin, f64),
+        trust: Trust,
+    ) -> bool {
         if self.waits > 0 && trust.is_proof {
             self.waits -= 1;
             self.forget();
@@ -237,19 +243,21 @@ impl Kept {
             self.forget();
             return false;
         }
-        let rows = jets.state_rows();
-        if let Some(Origin { time, unit }) = self.origin.replace(now) {
-            let past = ((now.time[0] - time[0]) + (now.time[1] - time[1])) / unit;
-            if past != 0.0 || now.unit != unit {
-                move_origin(rows, &self.degrees, past, now.unit / unit);
-                self.moves += 1;
-            }
+        if let Some(Origin { unit, .. }) = self.origin.replace(now)
+            && (elapsed != 0.0 || now.unit != unit)
+        {
+            move_origin(jets.state_rows(), &self.degrees, elapsed / unit, now.unit / unit);
+            self.moves += 1;
         }
-        rows.iter_mut().zip(&self.states).for_each(|(value, &slot)| *value = env[slot as usize]);
+        jets.set_point(env, now.unit);
+        let rows = jets.state_rows();
         for k in 0..self.touched.len() {
             self.expand(self.touched[k] as usize, rows, env, now, trust);
+            self.uses += 1;
+            if self.origin.is_none() {
+                break;
+            }
         }
-        self.uses += self.touched.len() as u64;
         self.settle();
         self.origin.is_some()
     }
@@ -261,7 +269,7 @@ impl Kept {
         }
         for part in 0..self.spans.len() {
             let [from, to] = self.spans[part];
-            let is_old = trust.is_proof && self.moves - self.born[part] >= MOVES;
+            let is_old = self.moves - self.born[part] >= MOVES;
             if is_old || to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
                 self.list(part as u32);
             }
@@ -285,7 +293,7 @@ impl Kept {
         }
         let mut bound = trust.bound;
         bound.states(from, *degree, trust.tolerance);
-        let length = bound.ratio().min(FARTHEST) * now.unit;
+        let length = farthest(bound) * now.unit;
         match trust.is_proof {
             true => self.prove(part, now, length, trust.tolerance),
             false => self.renew(part, now, length),
@@ -308,7 +316,8 @@ impl Kept {
         self.is_accurate[part] = true;
         for (i, &state) in states.iter().enumerate() {
             self.radii[state] = proof.state_radii(i);
-            self.is_accurate[part] &= self.radii[state].most() <= tolerance.of(jets.states().order(0)[i]);
+            let allowed = LOCAL_ERROR * tolerance.of(jets.states().order(0)[i]);
+            self.is_accurate[part] &= self.radii[state].most() <= allowed;
             self.roundings[state] = rates[i] + polynomials[i] / length;
         }
         self.renew(part, now, proved);
@@ -325,18 +334,21 @@ impl Kept {
             for &state in &self.parts.list()[part].states {
                 bound.state(coefficients.map(|row| row[state]), trust.tolerance);
             }
-            self.renew(part, now, bound.ratio().min(FARTHEST) * now.unit);
+            self.renew(part, now, farthest(bound) * now.unit);
         }
         self.settle();
     }
 
+    /// The polynomials of a part are new, and to be trusted for some time. If there is no such time, since a
+    /// coefficient is not finite, nothing is known.
     fn renew(&mut self, part: usize, now: Origin, length: f64) {
+        let [time, low] = now.time;
+        self.spans[part] = [time, ((time + low) + length).next_down()];
+        self.born[part] = self.moves;
+        self.renewed.push(part as u32);
         if length.is_nan() {
             self.forget();
         }
-        self.spans[part] = [now.time[0], now.time[0] + length];
-        self.born[part] = self.moves;
-        self.renewed.push(part as u32);
     }
 
     fn settle(&mut self) {
@@ -378,7 +390,7 @@ impl Kept {
 
     /// True if all states are proved to be as near to their polynomials as the tolerance asks.
     pub fn is_accurate(&self) -> bool {
-        self.is_known() && self.is_accurate.iter().all(|&is_accurate| is_accurate)
+        self.is_accurate.iter().all(|&is_accurate| is_accurate)
     }
 
     /// What rounding does to each state in a unit of time, in the order of the states, where that is proved.
@@ -390,6 +402,12 @@ impl Kept {
     pub fn settle_renewed(&mut self) {
         self.renewed.clear();
     }
+}
+
+/// How many units of its coefficients a polynomial may be trusted; no number if a coefficient is none.
+fn farthest(bound: StepBound) -> f64 {
+    let ratio = bound.ratio();
+    if ratio > FARTHEST { FARTHEST } else { ratio }
 }
 
 impl Machine {

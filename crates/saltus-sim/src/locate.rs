@@ -479,6 +479,7 @@ impl Runner<'_> {
         }
         self.carry_rounding(s);
         self.leave_edges(s);
+        self.flown += (s - self.segment.cursor) * self.segment.h;
         Ok(())
     }
 

@@ -6,6 +6,7 @@
 
 use crate::combination::Combination;
 use crate::compile::Signs;
+use crate::kept::Kept;
 use crate::sift::list_between;
 use saltus_expr::jet::{Bank, Courses, Found, Jets};
 use saltus_solve::taylor::Tolerance;
@@ -73,7 +74,10 @@ impl Outlook {
         tolerance: Tolerance,
     ) {
         let Combination { bank: Some(bank), jets, guards, kept, .. } = combination else { return };
-        let is_new = self.combination != Some(current) || self.until.len() != guards.len();
+        let is_kept = kept.as_ref().is_some_and(Kept::is_known);
+        // Where polynomials were kept, courses are those no more.
+        let is_left = !is_kept && self.courses.are_exact();
+        let is_new = self.combination != Some(current) || self.until.len() != guards.len() || is_left;
         if is_new {
             self.courses.reset(bank, jets.as_ref());
             self.until.clear();
@@ -150,20 +154,20 @@ impl Outlook {
         self.near.iter().any(|&function| self.known[function as usize].is_likely_zero(share))
     }
 
-    /// Some parts of the flow were expanded anew where the step begins, so that some guards are known better on
-    /// it: tells what is known of these. What was found of all guards on the step still holds.
+    /// Some parts of the flow were expanded anew where the step begins, so that guards are known better on it: tells
+    /// what is known of some. Until when all guards keep their signs on the step still holds.
     pub fn look_again(
         &mut self,
         combination: &mut Combination,
         signs: &[Signs],
-        atoms: &[usize],
+        atoms: impl Iterator<Item = usize>,
         tell: impl FnMut(usize, Near),
     ) {
         let Combination { bank: Some(bank), banked, kept: Some(kept), .. } = combination else { return };
         let Outlook { courses, until, .. } = self;
         courses.renew(kept.renewed_arguments(), |argument| forget_readers(bank, argument, until));
         kept.settle_renewed();
-        self.near.extend(atoms.iter().map(|&p| banked[p]));
+        self.near.extend(atoms.map(|p| banked[p]));
         self.look_at_step(combination, signs, tell);
         self.near.clear();
     }

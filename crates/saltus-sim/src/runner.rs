@@ -96,6 +96,8 @@ pub(crate) struct Runner<'s> {
     pub scale: f64,
     /// True if the jets of the current combination belong to the current values.
     pub jets_fresh: bool,
+    /// How long the flow has gone on since they were computed last.
+    pub flown: f64,
     /// Slots changed in this instant.
     pub changed: Vec<u32>,
     pub is_changed: Vec<bool>,
@@ -287,6 +289,7 @@ impl<'s> Runner<'s> {
             segment: Segment::default(),
             scale: 0.0,
             jets_fresh: false,
+            flown: 0.0,
             changed: Vec::new(),
             is_changed: vec![false; code.slots],
             evaluated: None,

@@ -66,7 +66,7 @@ const BEHIND: f64 = 1.0625;
 const SHORTEST_SHARE: f64 = 1.0 / 32.0;
 
 /// The proved local error, in tolerances.
-const LOCAL_ERROR: f64 = 10.0;
+pub const LOCAL_ERROR: f64 = 10.0;
 
 /// Rounding is to be less than this in the weights of the states: where it is much of the width of a tube, it
 /// looks as if it were what carries the flow away.

@@ -28,7 +28,7 @@ mod rows;
 mod schedule;
 mod tube;
 
-pub use bank::{Bank, Bounds, Courses, Found, Told, steady_until};
+pub use bank::{Bank, Bounds, Courses, Found, MOVES, Told, steady_until};
 pub use degree::Degree;
 pub(crate) use lower::JetCache;
 pub use lower::{JetNode, LockRule, Lowered};
@@ -134,6 +134,10 @@ pub trait Jets {
     /// blocks that were left for later when the evaluator was made come with [`Jets::run_late`].
     /// Coefficient `k` comes out multiplied by `h_scale` to the power `k`.
     fn run(&mut self, env: &[f64], h_scale: f64);
+
+    /// Takes a point, as a run does, but computes nothing: what coefficients of states mean that are changed by
+    /// [`Jets::state_rows`].
+    fn set_point(&mut self, env: &[f64], h_scale: f64);
 
     /// Computes what evaluators in two parts leave for later, from the coefficients of the last run.
     fn run_late(&mut self);

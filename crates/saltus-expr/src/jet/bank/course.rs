@@ -10,14 +10,15 @@ use super::bounds::{Bounds, GROUP};
 use super::{Bank, Told};
 use crate::jet::origin::{Lanes, shift};
 use crate::jet::{Jets, Place};
+use saltus_num::UNIT;
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
 
 /// The share of the slack that a course may be off; the rest covers the rounding of its shifts and, in
 /// proofs, the distance of the flow from its polynomials.
 const SHARE: f64 = 0.75;
 
-/// What proofs take for the relative rounding of hundreds of shifts.
-const SHIFTS: f64 = 1e-13;
+/// So many changes of the origin of a polynomial are counted in proofs.
+pub const MOVES: u64 = 64;
 
 /// Where the coefficients of a group are in the jets if they are neighbours there: from a position on, and so
 /// many groups further from order to order.
@@ -41,6 +42,9 @@ impl Neighbours {
 pub struct Courses {
     /// Number of coefficients.
     span: usize,
+    /// Relative rounding of all changes of the origin, twice that of each coefficient in each of them, and as much
+    /// again since polynomials may have been greater then.
+    moving: f64,
     /// Coefficients in units of the jets, `[group][order]`: of the courses, and of the new
     /// polynomials.
     rows: Vec<Lanes>,
@@ -66,6 +70,7 @@ impl Courses {
     /// Forgets everything, for a bank and the jets of its arguments, of at least the second order, whose layout must stay as it is.
     pub fn reset(&mut self, bank: &Bank, jets: &(impl Jets + ?Sized)) {
         self.span = jets.order() + 1;
+        self.moving = 4.0 * self.span as f64 * MOVES as f64 * UNIT;
         let groups = bank.slots().len().div_ceil(GROUP);
         for rows in [&mut self.rows, &mut self.fresh] {
             rows.clear();
@@ -174,7 +179,7 @@ impl Courses {
 
     /// Bounds all courses, which are the polynomials of jets if their memory is given.
     fn bound_courses(&mut self, bank: &Bank, arena: Option<&[f64]>) {
-        let rounding = if bank.counts_rounding { SHIFTS } else { 0.0 };
+        let rounding = if bank.counts_rounding { self.moving } else { 0.0 };
         self.groups.extend(0..self.slack.len());
         in_widest_vectors(Bounding {
             courses: self,
@@ -214,8 +219,8 @@ impl Courses {
         tell: impl FnMut(u32, Told),
     ) {
         let [share, rounding] = match (bank.counts_rounding, self.are_exact) {
-            (true, true) => [1.0, SHIFTS],
-            (true, false) => [1.0 - SHARE, SHIFTS],
+            (true, true) => [1.0, self.moving],
+            (true, false) => [1.0 - SHARE, self.moving],
             (false, _) => [0.0; 2],
         };
         for argument in functions.iter().flat_map(|&function| bank.arguments_of(function as usize)) {

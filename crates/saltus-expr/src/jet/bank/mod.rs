@@ -16,7 +16,7 @@ use super::{Degree, Jets};
 use crate::plan::PlanBlock;
 use bounds::Group;
 pub use bounds::{Bounds, steady_until};
-pub use course::Courses;
+pub use course::{Courses, MOVES};
 use family::Family;
 use std::collections::HashMap;
 use std::sync::Arc;
