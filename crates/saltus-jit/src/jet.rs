@@ -316,6 +316,7 @@ impl Jets for NativeJet {
         }
     }
 
+    #[inline(always)]
     fn set_point(&mut self, env: &[f64], h_scale: f64) {
         if matches!(self.shared.steps, Steps::Split(_)) {
             self.prepared = self.prepared && !self.has_new_constants(env);
