@@ -16,9 +16,9 @@ use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
 use saltus_expr::jet::{Length, Obstacle, ObstacleKind};
-use saltus_num::MARGIN;
 use saltus_num::polynomial;
 use saltus_num::roots::{Sign, excludes_zero};
+use saltus_num::{MARGIN, greater, lesser};
 use saltus_solve::certificate::{Certifier, Request, Verdict, Watch};
 
 /// Brackets of events are at most this share of the relative tolerance of the step wide.
@@ -73,13 +73,13 @@ impl Runner<'_> {
     /// The longest step that is worth a try.
     pub fn longest_proof(&self) -> f64 {
         let prover = self.combination().prover.as_ref();
-        prover.map_or(f64::INFINITY, |prover| prover.longest()).max(2.0 * self.proofs.unproved)
+        greater(prover.map_or(f64::INFINITY, |prover| prover.longest()), 2.0 * self.proofs.unproved)
     }
 
     /// A proved length cut to what was asked, but not within the bracket of a change.
     pub fn cut_proof(&self, length: f64, asked: f64) -> f64 {
         if self.proofs.is_plain {
-            return length.min(asked);
+            return lesser(length, asked);
         }
         let brackets = self.combination().prover.as_ref().map_or(&[][..], |prover| prover.brackets());
         // What begins within a rounding of time behind it is there, too.
@@ -118,7 +118,7 @@ impl Runner<'_> {
             return false;
         };
         let jets = jets.as_ref();
-        let whole = Length { h: length, unit: self.proofs.unit.max(length), scale: self.scale };
+        let whole = Length { h: length, unit: greater(self.proofs.unit, length), scale: self.scale };
         let powers = greatest_powers(length / self.scale, self.order);
         let rooms = &mut self.proofs.rooms;
         rooms.clear();
@@ -229,7 +229,7 @@ impl Runner<'_> {
     /// How much further than the run a proof goes: a root at the very end has to lie inside.
     pub fn proof_beyond(&self, remaining: f64) -> f64 {
         if self.method.is_proof() {
-            self.resolution(remaining).max(BEYOND_END * f64::EPSILON * self.until)
+            greater(self.resolution(remaining), BEYOND_END * f64::EPSILON * self.until)
         } else {
             0.0
         }
@@ -237,8 +237,8 @@ impl Runner<'_> {
 
     /// Brackets of events on a step need not be narrower than this.
     pub fn resolution(&self, length: f64) -> f64 {
-        let asked = RESOLUTION * self.tolerance.relative.max(f64::EPSILON) * length;
-        asked.max(TIME_RESOLUTION * f64::EPSILON * (self.stamp.t + length))
+        let asked = RESOLUTION * greater(self.tolerance.relative, f64::EPSILON) * length;
+        greater(asked, TIME_RESOLUTION * f64::EPSILON * (self.stamp.t + length))
     }
 
     /// The signs that the atoms must keep on the step, apart from those of a crowd of which it is known until

@@ -8,6 +8,7 @@ use crate::kept::{Kept, Origin, Trust};
 use crate::method::EventMethod;
 use crate::report::{Ending, Status};
 use crate::runner::Runner;
+use saltus_num::{greater, lesser};
 use saltus_solve::certificate::Verdict;
 use saltus_solve::taylor::first_scale;
 
@@ -143,7 +144,7 @@ impl Runner<'_> {
         let asked = self.options.max_step.map_or(remaining, |longest| longest.min(remaining));
         let longest = asked + self.proof_beyond(asked);
         let longest = if self.method.is_proof() {
-            longest.min(self.longest_proof().max(4.0 * f64::EPSILON * self.stamp.t.abs()))
+            lesser(longest, greater(self.longest_proof(), 4.0 * f64::EPSILON * self.stamp.t.abs()))
         } else {
             longest
         };

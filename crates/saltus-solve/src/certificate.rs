@@ -24,7 +24,7 @@ use saltus_num::interval::Interval;
 use saltus_num::polynomial::evaluate_with_derivative;
 use saltus_num::roots::{Sign, near_side};
 use saltus_num::zones::{Radius, Zone, ZoneFinder};
-use saltus_num::{MARGIN, UNIT};
+use saltus_num::{MARGIN, UNIT, lesser};
 use std::collections::HashMap;
 
 mod flow;
@@ -323,7 +323,7 @@ impl Certifier {
 
     /// The next step will be no longer than this.
     pub fn longest(&self) -> f64 {
-        self.memory.min(self.closing)
+        lesser(self.memory, self.closing)
     }
 
     /// Where guards change on the last step, in order.

@@ -3,6 +3,7 @@
 //! The prediction is the Taylor polynomial itself, so a step evaluates the model only at its start.
 
 use saltus_expr::jet::StateMatrix;
+use saltus_num::greater;
 use std::f64::consts::LN_2;
 
 /// Share of the estimated step that is taken.
@@ -141,12 +142,6 @@ impl StepBound {
         let steepest = greater(exponent(0), exponent(1));
         if steepest == f64::NEG_INFINITY { f64::INFINITY } else { SAFETY * exp2(-steepest) }
     }
-}
-
-/// The greater of two numbers; the second if one is not a number, which the total tells.
-#[inline]
-fn greater(x: f64, y: f64) -> f64 {
-    if x > y { x } else { y }
 }
 
 /// Base-2 logarithm of a positive finite number to about 0.01: enough for a step size, whose error

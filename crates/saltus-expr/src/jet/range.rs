@@ -9,6 +9,7 @@ use crate::graph::{Binary, Unary};
 use crate::program::{Op, Program, Reg};
 use saltus_num::elementary::{PowerStep, power_chain};
 use saltus_num::interval::Interval;
+use saltus_num::{greater, lesser};
 
 /// More than the error of a product by underflow; its square is still an ordinary number.
 pub(super) const TINY: f64 = 1e-140;
@@ -63,18 +64,6 @@ fn down(x: f64) -> f64 {
 #[inline(always)]
 fn up(x: f64) -> f64 {
     x + (x.abs() * f64::EPSILON + TINY)
-}
-
-/// The lesser of two numbers, without a thought of what is none.
-#[inline(always)]
-pub(super) fn lesser(a: f64, b: f64) -> f64 {
-    if a < b { a } else { b }
-}
-
-/// The greater of two numbers, without a thought of what is none.
-#[inline(always)]
-pub(super) fn greater(a: f64, b: f64) -> f64 {
-    if a > b { a } else { b }
 }
 
 impl Range {

@@ -1,8 +1,8 @@
 //! What is known of a row all along a step.
 
-use crate::jet::range::{Range, greater};
-use saltus_num::UNIT;
+use crate::jet::range::Range;
 use saltus_num::elementary::powi;
+use saltus_num::{UNIT, greater};
 
 /// Covers the rounding of the operations that make one bound from others.
 const INFLATION: f64 = 1.0 + 128.0 * UNIT;

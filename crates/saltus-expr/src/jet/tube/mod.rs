@@ -44,6 +44,7 @@ use profile::{Coefficients, Extent, Profiles};
 use proof::{Flow, Proof, Span, Step};
 use rows::Pass;
 use saltus_num::interval::Interval;
+use saltus_num::{greater, lesser};
 use std::sync::Arc;
 use tape::Tape;
 
@@ -253,7 +254,7 @@ impl Tube {
         width: f64,
     ) -> Result<Distance, Obstacle> {
         (self.span.h, self.span.scale) = (h, scale);
-        self.unit = unit.min(self.longest).max(h);
+        self.unit = greater(lesser(unit, self.longest), h);
         self.longest *= LONGER;
         match self.bound_widely(jets, width) {
             Some(distance) => Ok(self.narrow(distance)),
@@ -276,7 +277,7 @@ impl Tube {
         width: f64,
     ) -> bool {
         (self.span.h, self.span.scale) = (h, scale);
-        self.unit = unit.min(self.longest).max(h);
+        self.unit = greater(lesser(unit, self.longest), h);
         let Tube { flow, span, unit, wide, .. } = self;
         let again = wide.again(flow, Span { h: *unit, ..*span }, jets.arena(), width);
         if let Some(distance) = again {

@@ -13,7 +13,7 @@ use crate::jet::range::{Range, TINY};
 use crate::jet::{JetLayout, Jets};
 use crate::plan::FlowPlan;
 use crate::program::Reg;
-use saltus_num::UNIT;
+use saltus_num::{UNIT, lesser};
 
 /// A state that does not move gets this share of its value as weight, and at least so much.
 const LEAST_SHARE: f64 = 1e-4;
@@ -554,7 +554,7 @@ impl Proof {
     pub fn has_sign(&self, flow: &Flow, index: usize, sign: f64) -> bool {
         let row = flow.watched[index];
         let Bound { range: Range { lo, hi }, cause, .. } = &self.rows[row];
-        flow.in_core[row] && cause.is_none() && (sign * lo).min(sign * hi) > 0.0
+        flow.in_core[row] && cause.is_none() && lesser(sign * lo, sign * hi) > 0.0
     }
 
     /// What is known of a slot that a function reads, with what makes it unreliable added to a list.

@@ -18,12 +18,12 @@ use super::profile::{Coefficients, Extent};
 use super::tape::{Beyond, Kind, Node, Tape};
 use crate::graph::{Binary, Unary};
 use crate::jet::JetNode;
-use crate::jet::range::{Range, TINY, greater};
+use crate::jet::range::{Range, TINY};
 use crate::jet::recurrence::Rule;
 use crate::program::{Op, Reg};
-use saltus_num::UNIT;
 use saltus_num::elementary::{exp, powi};
 use saltus_num::vectors::{VectorWork, in_widest_vectors};
+use saltus_num::{UNIT, greater};
 
 /// A function that moves by no more than this on a step is flat. It is less than rounding in all that is
 /// asked for; where more is left of a function, a shorter step tells more.
