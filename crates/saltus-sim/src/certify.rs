@@ -11,7 +11,7 @@ use crate::compile::{Signs, Unless};
 use crate::guards::{greatest_powers, sign_of, start_root};
 use crate::kept::Kept;
 use crate::method::EventMethod;
-use crate::report::{Certificate, Doubt};
+use crate::report::{Certificate, Doubt, Ending};
 use crate::runner::Runner;
 use crate::segment::{Crossing, StepRoot};
 use crate::sift::sift;
@@ -61,8 +61,6 @@ pub(crate) struct Proofs {
     pub radii: Vec<f64>,
     /// How fast they change at the start of the step.
     pub speeds: Vec<f64>,
-    /// Those of them that are looked at again, with what is known of their places.
-    pub blurred: Vec<(usize, f64)>,
     /// The parts of the flow were proved one by one.
     pub by_parts: bool,
     /// The last step was cut because a function may leave its domain.
@@ -97,12 +95,12 @@ impl Runner<'_> {
 
     /// Proves as much of a step as can be: the length of what comes of it. The verdict is kept for
     /// [`Runner::take_proved_roots`].
-    pub fn prove_step(&mut self, length: f64) -> (f64, Verdict) {
+    pub fn prove_step(&mut self, length: f64) -> Result<(f64, Verdict), Box<Ending>> {
         self.proofs.is_plain = self.is_plain(length);
         if self.proofs.is_plain {
             self.proofs.by_parts = false;
             (self.proofs.is_cut, self.proofs.unproved) = (false, 0.0);
-            return (length, Verdict::Proved { h: length });
+            return Ok((length, Verdict::Proved { h: length }));
         }
         self.prove_anew(length)
     }
@@ -136,10 +134,10 @@ impl Runner<'_> {
         is_plain
     }
 
-    fn prove_anew(&mut self, length: f64) -> (f64, Verdict) {
+    fn prove_anew(&mut self, length: f64) -> Result<(f64, Verdict), Box<Ending>> {
         // Nothing can be proved of a step to the edge of a function; a second try would only be shorter.
         if std::mem::take(&mut self.proofs.is_cut) && self.leaves_domain(length) {
-            return (length, Verdict::Uncertain { h: length, obstacle: self.obstacle() });
+            return Ok((length, Verdict::Uncertain { h: length, obstacle: self.obstacle() }));
         }
         self.watch_atoms(length);
         let resolution = self.resolution(length);
@@ -175,6 +173,10 @@ impl Runner<'_> {
             }
         };
         let verdict = prover.certify(request, &watch);
+        if verdict == Verdict::Blurred {
+            let length = self.leave_parts(length)?;
+            return self.prove_anew(length);
+        }
         // Time must advance by something that a number can tell.
         let tick = 4.0 * f64::EPSILON * self.stamp.t.abs().max(length);
         let least = (2.0 * self.proofs.unproved).max(tick).min(length);
@@ -194,7 +196,18 @@ impl Runner<'_> {
             self.proofs.unproved = h;
             self.reset_prover();
         }
-        (length, verdict)
+        Ok((length, verdict))
+    }
+
+    /// The parts of the flow are proved too widely, one by one, to tell what guards do: the step is made for the flow
+    /// as a whole. Tells its length.
+    fn leave_parts(&mut self, length: f64) -> Result<f64, Box<Ending>> {
+        if let Some(kept) = &mut self.combinations.get_mut(self.current).kept {
+            kept.pause();
+        }
+        self.jets_fresh = false;
+        self.refresh_jets();
+        self.survey_guards(length)
     }
 
     /// True if the states are proved to be as accurate on the step as the tolerance asks.

@@ -5,11 +5,9 @@
 //! and the step is not much longer than it takes until the next event, as far as the last steps
 //! tell.
 
-use crate::certify::Proofs;
 use crate::combination::{AtomRow, Combination};
 use crate::explain;
 use crate::guards::{BEYOND, sign_of};
-use crate::kept::Kept;
 use crate::outlook::{Near, Span};
 use crate::report::Ending;
 use crate::runner::Runner;
@@ -70,9 +68,7 @@ impl Runner<'_> {
             let share = if self.method.is_proof() { PROVED_AHEAD } else { 1.0 };
             length = length.min(share * self.horizon.0).min(self.scale);
             length = self.survey_crowd(length)?;
-            if self.method.is_proof() {
-                length = self.renew_stale_parts(length)?;
-            }
+            length = self.renew_stale_parts(length)?;
         }
         self.survey_eager();
         Ok(length)
@@ -105,35 +101,25 @@ impl Runner<'_> {
         }
     }
 
-    /// What a proof says of a guard that may be zero at the start of the step is that its change since then is
-    /// bounded. So the parts of the flow that it reads have to be expanded here; and so have those of the guard
-    /// that may be zero first, if it is not known well enough to tell when. Then all guards that may be zero are
-    /// looked at again, since they are so far from other polynomials. Returns the length of the step.
+    /// A guard that may be zero at the start of the step is told from one that rests by its coefficients there, which
+    /// polynomials from an earlier origin have only up to the tolerance; and what a proof says of it is that its
+    /// change since then is bounded. So the parts of the flow that it reads have to be expanded here. Where steps are
+    /// proved so have those of the guard that may be zero first, if it is not known well enough to tell when.
     fn renew_stale_parts(&mut self, length: f64) -> Result<f64, Box<Ending>> {
-        let resolution = self.resolution(length);
+        let resolution = if self.method.is_proof() { self.resolution(length) } else { f64::INFINITY };
         let Runner { combinations, earliest, code, proofs, .. } = self;
         let Combination { kept: Some(kept), atoms, banked, .. } = combinations.get_mut(self.current) else {
             return Ok(length);
         };
-        let (blurred, mut first, mut any) = (&mut proofs.blurred, None, false);
-        blurred.clear();
+        let (mut first, mut any) = (None, false);
         let mut renew = |p: usize| any |= kept.renew_stale(&code.atoms[atoms[p].index()].depends);
-        sift(
-            earliest,
-            |&place| place < f64::INFINITY,
-            |p| {
-                if banked[p] == u32::MAX {
-                    return;
-                }
-                let place = earliest[p];
-                blurred.push((p, place));
-                if place <= 0.0 {
-                    renew(p);
-                } else if first.is_none_or(|q: usize| place < earliest[q]) {
-                    first = Some(p);
-                }
-            },
-        );
+        let take = |p: usize| match earliest[p] {
+            _ if banked[p] == u32::MAX => {}
+            place if place <= 0.0 => renew(p),
+            place if first.is_none_or(|q: usize| place < earliest[q]) => first = Some(p),
+            _ => {}
+        };
+        sift(earliest, |&place| place < f64::INFINITY, take);
         if let Some(p) = first.filter(|&p| proofs.radii[p] > NARROW * resolution * proofs.speeds[p]) {
             renew(p);
         }
@@ -142,19 +128,7 @@ impl Runner<'_> {
         }
         self.jets_fresh = false;
         self.refresh_jets();
-        if !self.combination().kept.as_ref().is_some_and(Kept::is_known) {
-            return self.survey_crowd(length);
-        }
-        let Runner { combinations, earliest, signs, outlook, proofs, .. } = self;
-        let Proofs { radii, speeds, blurred, .. } = proofs;
-        blurred.iter().for_each(|&(p, _)| earliest[p] = f64::INFINITY);
-        let known = |p: usize| blurred.iter().find(|known| known.0 == p).map_or(0.0, |known| known.1);
-        let atoms = blurred.iter().map(|&(p, _)| p);
-        outlook.look_again(combinations.get_mut(self.current), signs, atoms, |p, near| {
-            earliest[p] = near.place.max(known(p));
-            (radii[p], speeds[p]) = (near.error, near.speed);
-        });
-        Ok(length)
+        self.survey_crowd(length)
     }
 
     /// The same for the guards that are computed with the flow.

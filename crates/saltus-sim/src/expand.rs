@@ -166,7 +166,8 @@ impl Runner<'_> {
                 let is_left_to_proof = self.method.is_proof() && self.combination().bank.is_none();
                 let is_surveyed = self.has_many_guards() && !is_left_to_proof;
                 let length = if is_surveyed { self.survey_guards(length)? } else { length };
-                let proof = (self.method.is_proof() && length > 0.0).then(|| self.prove_step(length));
+                let is_proof = self.method.is_proof() && length > 0.0;
+                let proof = if is_proof { Some(self.prove_step(length)?) } else { None };
                 let length = match proof {
                     Some((length, Verdict::Proved { .. })) => self.cut_proof(length, asked),
                     Some((length, _)) => length,

@@ -4,6 +4,7 @@
 //! comes from the signs of the atoms, which were decided when the instant was located and are read
 //! again from numbers only after a jump has changed what they depend on.
 
+use crate::combination::Combination;
 use crate::compile::{Actions, AtomId, Code, Effect, Formula, Signs, When};
 use crate::error::SimError;
 use crate::explain;
@@ -255,6 +256,7 @@ impl Runner<'_> {
     /// jets.
     fn decide_zeros(&mut self) {
         self.refresh_jets();
+        self.renew_parts_of_zeros();
         let Runner { combinations, signs, row, buffers, terms, code, .. } = self;
         let combination = combinations.get_mut(self.current);
         let instant = instant_at(self.stamp.t, self.scale);
@@ -272,6 +274,21 @@ impl Runner<'_> {
             if buffers.zeros.is_empty() {
                 break;
             }
+        }
+    }
+
+    /// What rests is told from what moves by its coefficients here, which polynomials from an earlier origin have
+    /// only up to the tolerance.
+    fn renew_parts_of_zeros(&mut self) {
+        let Runner { combinations, buffers, code, .. } = self;
+        let Combination { kept: Some(kept), atoms, .. } = combinations.get_mut(self.current) else { return };
+        let mut any = false;
+        for &p in &buffers.zeros {
+            any |= kept.renew_stale(&code.atoms[atoms[p].index()].depends);
+        }
+        if any {
+            self.jets_fresh = false;
+            self.refresh_jets();
         }
     }
 

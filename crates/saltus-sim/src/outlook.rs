@@ -154,24 +154,6 @@ impl Outlook {
         self.near.iter().any(|&function| self.known[function as usize].is_likely_zero(share))
     }
 
-    /// Some parts of the flow were expanded anew where the step begins, so that guards are known better on it: tells
-    /// what is known of some. Until when all guards keep their signs on the step still holds.
-    pub fn look_again(
-        &mut self,
-        combination: &mut Combination,
-        signs: &[Signs],
-        atoms: impl Iterator<Item = usize>,
-        tell: impl FnMut(usize, Near),
-    ) {
-        let Combination { bank: Some(bank), banked, kept: Some(kept), .. } = combination else { return };
-        let Outlook { courses, until, .. } = self;
-        courses.renew(kept.renewed_arguments(), |argument| forget_readers(bank, argument, until));
-        kept.settle_renewed();
-        self.near.extend(atoms.map(|p| banked[p]));
-        self.look_at_step(combination, signs, tell);
-        self.near.clear();
-    }
-
     /// Looks at the next part of the step: bounds the guards that are not known for as long, as far as the unit
     /// goes, and finds those of them that may be zero. Returns one that has no value.
     fn look_ahead(&mut self, combination: &mut Combination, signs: &[Signs]) -> Option<usize> {

@@ -142,6 +142,8 @@ pub enum Verdict {
         /// To where the flow is proved to exist.
         hc: f64,
     },
+    /// The flow is near its polynomials as was told, but what guards do at the start of the step is not known so.
+    Blurred,
     /// Nothing was proved, down to steps of length `h`.
     Uncertain {
         /// The last length tried.
@@ -421,7 +423,7 @@ impl Certifier {
         if request.radii.is_some() {
             self.distance = Distance::default();
             return match self.look_at_guards(request, h, guards) {
-                Looked::Open(first) => self.conclude(request, h, first),
+                Looked::Open(first) => self.end_before(first),
                 _ => self.accept(request, h),
             };
         }
@@ -540,6 +542,20 @@ impl Certifier {
         Outcome::Decided(Verdict::Proved { h })
     }
 
+    /// The verdict where the flow is known to be near its polynomials, and some bracket found tells too little: the
+    /// step ends before it, where it is seen from nearby. It is never taken as it is, since it is wide by what was
+    /// told of the flow, of which more can be known.
+    fn end_before(&mut self, first: usize) -> Outcome {
+        let Bracket { t_lo, t_hi, .. } = self.brackets[first];
+        if t_lo < 0.1 * (t_hi.unwrap_or(self.reach) - t_lo) {
+            return Outcome::Decided(Verdict::Blurred);
+        }
+        let h = self.outside_brackets(first, t_lo);
+        self.memory = f64::INFINITY;
+        self.brackets.retain(|b| b.t_hi.is_some_and(|t_hi| t_hi <= h));
+        Outcome::Decided(Verdict::Proved { h })
+    }
+
     /// Where to end a step that is proved up to a time: not within one of the first brackets, which would
     /// part it from another that it overlaps. From just before it a short step sees all of them.
     fn outside_brackets(&mut self, first: usize, proved: f64) -> f64 {
@@ -641,6 +657,10 @@ impl Certifier {
                 if !keeps(guards(guard), bound.range) {
                     bank.row(function, &mut self.row);
                     self.bracket(guard, guards(guard), bound, [self.reach, h, scale]);
+                    if request.radii.is_some() {
+                        // Not by rounding, but by all that was told of the flow.
+                        self.brackets[first..].iter_mut().for_each(|bracket| bracket.is_rounded = false);
+                    }
                 }
                 let narrow = self.brackets[first..].iter().filter(|b| b.is_narrow(resolution));
                 let changes = narrow.filter_map(Bracket::changed);

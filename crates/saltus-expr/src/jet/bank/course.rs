@@ -151,7 +151,10 @@ impl Courses {
     ) {
         self.are_exact = true;
         self.gather(bank, jets);
-        self.renew(renewed, &mut left);
+        for (argument, slack) in renewed {
+            self.slack[argument / GROUP][argument % GROUP] = slack;
+            left(argument);
+        }
         let first_constant = bank.slots.len() - bank.constants.len();
         for argument in first_constant..bank.slots.len() {
             let (value, lane) = (argument / GROUP * self.span, argument % GROUP);
@@ -161,14 +164,6 @@ impl Courses {
             }
         }
         self.bound_courses(bank, Some(jets.arena()));
-    }
-
-    /// The same where what was found of the step still holds: some of the polynomials are known better now.
-    pub fn renew(&mut self, renewed: impl Iterator<Item = (usize, f64)>, mut left: impl FnMut(usize)) {
-        for (argument, slack) in renewed {
-            self.slack[argument / GROUP][argument % GROUP] = slack;
-            left(argument);
-        }
     }
 
     /// How far an argument may be off on the step alone, which may be less than its slack.
