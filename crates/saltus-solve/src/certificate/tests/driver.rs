@@ -199,7 +199,7 @@ impl Model {
                     run.happenings.push(Happening::Possible { guard, lo: t + t_lo, clear: t + step });
                     step
                 }
-                Verdict::Uncertain { .. } => break,
+                Verdict::Uncertain { .. } | Verdict::Blurred => break,
             };
             run.proofs.push(proof);
             if setting.stop_at_event && happened {

@@ -114,7 +114,7 @@ fn count_wrong(cases: usize, fault: Option<Fault>) -> (usize, usize, usize) {
                 undecided += 1;
                 expect(h, Sign::Negative);
             }
-            Verdict::Uncertain { .. } => panic!("{verdict:?}"),
+            Verdict::Uncertain { .. } | Verdict::Blurred => panic!("{verdict:?}"),
         }
     }
     eprintln!("{events} events, {undecided} undecided, {wrong} wrong, {fault:?}");
