@@ -68,16 +68,19 @@ impl Runner<'_> {
             let share = if self.method.is_proof() { PROVED_AHEAD } else { 1.0 };
             length = length.min(share * self.horizon.0).min(self.scale);
             length = self.survey_crowd(length)?;
-            length = self.renew_stale_parts(length)?;
+            if self.method.is_proof() || self.may_begin_at_zero {
+                length = self.renew_stale_parts(length)?;
+            }
         }
         self.survey_eager();
         Ok(length)
     }
 
     fn survey_crowd(&mut self, length: f64) -> Result<f64, Box<Ending>> {
-        let Runner { combinations, earliest, signs, outlook, proofs, .. } = self;
+        let Runner { combinations, earliest, signs, outlook, proofs, may_begin_at_zero, .. } = self;
         let combination = combinations.get_mut(self.current);
         let is_proof = self.method.is_proof();
+        *may_begin_at_zero = false;
         earliest.clear();
         earliest.resize(signs.len(), f64::INFINITY);
         proofs.radii.resize(signs.len(), 0.0);
@@ -89,6 +92,7 @@ impl Runner<'_> {
         outlook.begin((self.current, combination), span, self.tolerance);
         let tell = |p: usize, near: Near| {
             earliest[p] = near.place;
+            *may_begin_at_zero |= near.place <= 0.0;
             (proofs.radii[p], proofs.speeds[p]) = (near.error, near.speed);
         };
         let (undefined, length) = match is_proof {

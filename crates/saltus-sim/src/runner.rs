@@ -96,6 +96,8 @@ pub(crate) struct Runner<'s> {
     pub scale: f64,
     /// True if the jets of the current combination belong to the current values.
     pub jets_fresh: bool,
+    /// A guard of a crowd may be zero where the step begins.
+    pub may_begin_at_zero: bool,
     /// How long the flow has gone on since they were computed last.
     pub flown: f64,
     /// Slots changed in this instant.
@@ -289,6 +291,7 @@ impl<'s> Runner<'s> {
             segment: Segment::default(),
             scale: 0.0,
             jets_fresh: false,
+            may_begin_at_zero: false,
             flown: 0.0,
             changed: Vec::new(),
             is_changed: vec![false; code.slots],

@@ -198,11 +198,10 @@ impl Family {
         let outputs = self.program.outputs().iter().zip(self.functions.chunks_exact(self.members));
         for ((output, functions), places) in outputs.zip(self.steady.chunks_exact(groups)) {
             let bounds = &self.bounds[output.index() * groups..][..groups];
-            let members = self.wanted[..asked].chunks(GROUP);
-            for ((members, lanes), places) in members.zip(bounds).zip(places) {
-                for ((lane, &member), &place) in members.iter().enumerate().zip(places) {
-                    tell(functions[member as usize], Told { lanes, lane, has_error, place });
-                }
+            let members = self.wanted[..asked].iter().zip(places.as_flattened());
+            for (i, (&member, &place)) in members.enumerate() {
+                let (lanes, lane) = (&bounds[i / GROUP], i % GROUP);
+                tell(functions[member as usize], Told { lanes, lane, has_error, place });
             }
         }
         self.wanted.clear();
