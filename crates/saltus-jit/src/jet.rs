@@ -229,6 +229,33 @@ impl NativeJet {
         let memory = &self.memory[..];
         !self.shared.constants.iter().all(|range| same_bits(&env[range.clone()], &memory[range.clone()]))
     }
+
+    /// Copies the point into memory.
+    #[inline(always)]
+    fn load_point(&mut self, env: &[f64], h_scale: f64) {
+        for range in &self.shared.copied {
+            let (to, from) = (&mut self.memory[range.clone()], &env[range.clone()]);
+            match (to, from) {
+                ([to], [from]) => *to = *from,
+                (to, from) => to.copy_from_slice(from),
+            }
+        }
+        self.load_time_and_states(env, h_scale);
+    }
+
+    #[inline(always)]
+    fn load_time_and_states(&mut self, env: &[f64], h_scale: f64) {
+        let (shared, memory) = (&*self.shared, &mut self.memory[..]);
+        let time = shared.layout.places[shared.time_slot].at(0);
+        memory[time] = env[shared.time_slot];
+        if shared.layout.order > 0 {
+            memory[shared.h_scale] = h_scale;
+        }
+        let states = &mut memory[shared.layout.states_base..];
+        for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
+            *state = env[slot as usize];
+        }
+    }
 }
 
 /// Predicted bytes of unrolled code; some number above `limit` if there are more.
@@ -283,7 +310,10 @@ fn neighbours(mut slots: Vec<u32>) -> Vec<Range<usize>> {
 
 impl Jets for NativeJet {
     fn run(&mut self, env: &[f64], h_scale: f64) {
-        self.set_point(env, h_scale);
+        if matches!(self.shared.steps, Steps::Split(_)) {
+            self.prepared = self.prepared && !self.has_new_constants(env);
+        }
+        self.load_point(env, h_scale);
         let memory = &mut self.memory[..];
         match &self.shared.steps {
             // SAFETY: the memory is an arena of this code; every index in the code lies in it.
@@ -316,28 +346,13 @@ impl Jets for NativeJet {
         }
     }
 
-    #[inline(always)]
-    fn set_point(&mut self, env: &[f64], h_scale: f64) {
-        if matches!(self.shared.steps, Steps::Split(_)) {
-            self.prepared = self.prepared && !self.has_new_constants(env);
+    fn set_point(&mut self, env: &[f64], h_scale: f64, constants: &[u32]) {
+        for slot in constants.iter().map(|&slot| slot as usize) {
+            // Rows may have been computed for another value.
+            self.prepared &= env[slot].to_bits() == self.memory[slot].to_bits();
+            self.memory[slot] = env[slot];
         }
-        let (shared, memory) = (&*self.shared, &mut self.memory[..]);
-        for range in &shared.copied {
-            let (to, from) = (&mut memory[range.clone()], &env[range.clone()]);
-            match (to, from) {
-                ([to], [from]) => *to = *from,
-                (to, from) => to.copy_from_slice(from),
-            }
-        }
-        let time = shared.layout.places[shared.time_slot].at(0);
-        memory[time] = env[shared.time_slot];
-        if shared.layout.order > 0 {
-            memory[shared.h_scale] = h_scale;
-        }
-        let states = &mut memory[shared.layout.states_base..];
-        for (state, &slot) in states.iter_mut().zip(&shared.state_slots) {
-            *state = env[slot as usize];
-        }
+        self.load_time_and_states(env, h_scale);
     }
 
     fn run_late(&mut self) {

@@ -7,6 +7,7 @@
 
 use saltus_expr::jet::{Bank, Distance, JetMachine, Jets, Length, MOVES, Roundings, move_origin};
 use saltus_expr::{FlowPlan, Part, Parts};
+use saltus_num::UNIT;
 use saltus_num::elementary::powi;
 use saltus_solve::certificate::{FlowProof, LOCAL_ERROR};
 use saltus_solve::taylor::{StepBound, Tolerance};
@@ -22,6 +23,8 @@ const FARTHEST: f64 = 32.0;
 /// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
 /// as the tolerance, too wide to tell when something happens.
 const PROVED: f64 = 0.5;
+/// Without proofs the rounding of all changes of the origin is less than this share of the tolerance.
+const ROUNDING: f64 = 0.01;
 /// After a part that was not proved, so many times all is proved at once.
 const PATIENCE: u32 = 16;
 
@@ -58,6 +61,8 @@ pub(crate) struct Kept {
     /// The arguments of the bank that belong to each part, and the part and the state that each argument is.
     arguments: Vec<Vec<Argument>>,
     states_of_arguments: Vec<Option<(usize, usize)>>,
+    /// The constants that the bank reads.
+    constants: Vec<u32>,
     /// The part that each slot is a state of.
     parts_of_slots: Vec<Option<u32>>,
     /// Where the polynomials begin; `None` if they are to be computed all at once.
@@ -132,6 +137,7 @@ impl Kept {
                 states_of_arguments[argument] = Some((part, state));
             }
         }
+        let is_constant = |&slot: &u32| jets.degree(slot).is_constant();
         let starts = dependents.iter().scan(0, |end, parts| {
             *end += parts.len() as u32;
             Some(*end)
@@ -151,6 +157,7 @@ impl Kept {
             order,
             arguments,
             states_of_arguments,
+            constants: bank.slots().iter().copied().filter(is_constant).collect(),
             parts_of_slots,
             origin: None,
             spans: vec![[0.0; 2]; count],
@@ -255,7 +262,7 @@ impl Kept {
             move_origin(jets.state_rows(), &self.degrees, elapsed / unit, now.unit / unit);
             self.moves += 1;
         }
-        jets.set_point(env, now.unit);
+        jets.set_point(env, now.unit, &self.constants);
         let rows = jets.state_rows();
         for k in 0..self.touched.len() {
             self.expand(self.touched[k] as usize, rows, env, now, trust);
@@ -273,9 +280,11 @@ impl Kept {
         if now.time[0] < before.time[0] {
             return self.list_all();
         }
+        let step = 4.0 * (self.order + 1) as f64 * UNIT;
+        let most = if trust.is_proof { MOVES } else { (ROUNDING * trust.tolerance.relative / step) as u64 };
         for part in 0..self.spans.len() {
             let [from, to] = self.spans[part];
-            let is_old = self.moves - self.born[part] >= MOVES;
+            let is_old = self.moves - self.born[part] >= most;
             if is_old || to - now.time[0] < trust.asked.min(LEFT * (to - from)) {
                 self.list(part as u32);
             }

@@ -142,7 +142,7 @@ impl JetMachine {
     /// assert_eq!(row, [1.0, 6.0, 9.0]);
     /// ```
     pub fn compose(&mut self, env: &[f64], unit: f64, rows: &[f64]) {
-        self.set_point(env, unit);
+        self.load_point(env, unit);
         let states = self.layout.states;
         self.advance_orders(0..self.groups.len(), |machine, k| {
             let to = machine.layout.states_base + k * machine.layout.states_stride;
@@ -262,6 +262,25 @@ impl JetMachine {
         }
     }
 
+    fn load_point(&mut self, env: &[f64], h_scale: f64) {
+        let slots = self.layout.places.len();
+        self.arena[..slots].copy_from_slice(&env[..slots]);
+        self.load_time_and_states(env, h_scale);
+    }
+
+    fn load_time_and_states(&mut self, env: &[f64], h_scale: f64) {
+        let layout = &self.layout;
+        let slots = layout.places.len();
+        self.arena[slots] = env[self.time_slot as usize];
+        if layout.order > 0 {
+            self.arena[slots + 1] = h_scale;
+        }
+        for (i, &slot) in self.state_slots.iter().enumerate() {
+            self.arena[layout.states_base + i] = env[slot as usize];
+        }
+        self.h_scale = h_scale;
+    }
+
     fn integrate(&mut self, k: usize) {
         let scale = self.h_scale * self.inverses[k];
         let row = self.layout.states_base + k * self.layout.states_stride;
@@ -275,22 +294,15 @@ impl JetMachine {
 
 impl Jets for JetMachine {
     fn run(&mut self, env: &[f64], h_scale: f64) {
-        self.set_point(env, h_scale);
+        self.load_point(env, h_scale);
         self.advance_orders(0..self.late_group, Self::integrate);
     }
 
-    fn set_point(&mut self, env: &[f64], h_scale: f64) {
-        let layout = &self.layout;
-        let slots = layout.places.len();
-        self.arena[..slots].copy_from_slice(&env[..slots]);
-        self.arena[slots] = env[self.time_slot as usize];
-        if layout.order > 0 {
-            self.arena[slots + 1] = h_scale;
+    fn set_point(&mut self, env: &[f64], h_scale: f64, constants: &[u32]) {
+        for slot in constants.iter().map(|&slot| slot as usize) {
+            self.arena[slot] = env[slot];
         }
-        for (i, &slot) in self.state_slots.iter().enumerate() {
-            self.arena[layout.states_base + i] = env[slot as usize];
-        }
-        self.h_scale = h_scale;
+        self.load_time_and_states(env, h_scale);
     }
 
     fn run_late(&mut self) {

@@ -135,9 +135,9 @@ pub trait Jets {
     /// Coefficient `k` comes out multiplied by `h_scale` to the power `k`.
     fn run(&mut self, env: &[f64], h_scale: f64);
 
-    /// Takes a point, as a run does, but computes nothing: what coefficients of states mean that are changed by
-    /// [`Jets::state_rows`].
-    fn set_point(&mut self, env: &[f64], h_scale: f64);
+    /// Takes time, the states and some constants, told by their slots, as a run does, but computes nothing: for
+    /// those who read the coefficients of states that are changed by [`Jets::state_rows`].
+    fn set_point(&mut self, env: &[f64], h_scale: f64, constants: &[u32]);
 
     /// Computes what evaluators in two parts leave for later, from the coefficients of the last run.
     fn run_late(&mut self);
