@@ -21,21 +21,17 @@ const GROWTH: f64 = 1.5;
 /// Weight of the last way to an event in the mean.
 const NEWEST: f64 = 0.125;
 /// Steps may be as long as this many times the mean way to an event.
-const AHEAD: f64 = 2.0;
+const AHEAD: f64 = 1.7;
 /// The unit of the coefficients, up to which guards are bounded, in steps as long as that.
-const OUTLOOK: f64 = 4.0;
+const OUTLOOK: f64 = 3.0;
 
 /// How far it is worth to look ahead in a crowd.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon(f64);
 
-/// The share of the horizon that is proved at a time: all guards have to be looked at up to its end. It is more than
-/// 1 / [`GROWTH`], else the horizon could not grow.
-const PROVED_AHEAD: f64 = 0.8;
-
 /// The guard that may be zero first is to be known so well, as a share of how far it goes while nothing is told
 /// apart.
-const NARROW: f64 = 0.25;
+const NARROW: f64 = 0.125;
 
 impl Default for Horizon {
     fn default() -> Self {
@@ -65,8 +61,7 @@ impl Runner<'_> {
     /// as far as the outlook tells; the step is shortened to the horizon in a crowd.
     pub fn survey_guards(&mut self, mut length: f64) -> Result<f64, Box<Ending>> {
         if self.combination().bank.is_some() {
-            let share = if self.method.is_proof() { PROVED_AHEAD } else { 1.0 };
-            length = length.min(share * self.horizon.0).min(self.scale);
+            length = length.min(self.horizon.0).min(self.scale);
             length = self.survey_crowd(length)?;
             if self.method.is_proof() || self.may_begin_at_zero {
                 length = self.renew_stale_parts(length)?;

@@ -22,7 +22,7 @@ const LEFT: f64 = 0.5;
 const FARTHEST: f64 = 32.0;
 /// The share of the step of a part for which it is proved: towards the end of a step what is proved is as wide
 /// as the tolerance, too wide to tell when something happens.
-const PROVED: f64 = 0.5;
+const PROVED: f64 = 0.33;
 /// Without proofs the rounding of all changes of the origin is less than this share of the tolerance.
 const ROUNDING: f64 = 0.01;
 /// After a part that was not proved, so many times all is proved at once.

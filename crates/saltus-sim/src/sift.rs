@@ -101,7 +101,7 @@ impl VectorWork for Listing<'_> {
         }
         for (&number, i) in rest.iter().zip((FOUR * fours.len()) as u32..) {
             between[count] = i;
-            count += usize::from((number < high) & !(number < low));
+            count += usize::from((number < high) & (number >= low));
         }
         count
     }
