@@ -75,6 +75,7 @@ impl Runner<'_> {
     }
 
     /// A proved length cut to what was asked, but not within the bracket of a change.
+    #[inline]
     pub fn cut_proof(&self, length: f64, asked: f64) -> f64 {
         if self.proofs.is_plain {
             return lesser(length, asked);
@@ -95,6 +96,7 @@ impl Runner<'_> {
 
     /// Proves as much of a step as can be: the length of what comes of it. The verdict is kept for
     /// [`Runner::take_proved_roots`].
+    #[inline]
     pub fn prove_step(&mut self, length: f64) -> Result<(f64, Verdict), Box<Ending>> {
         self.proofs.is_plain = self.is_plain(length);
         if self.proofs.is_plain {
@@ -107,6 +109,7 @@ impl Runner<'_> {
 
     /// True if the flow is proved to stay near its polynomial by what was proved for earlier steps, and the
     /// sizes of its coefficients show that every guard keeps its sign.
+    #[inline(never)]
     fn is_plain(&mut self, length: f64) -> bool {
         let combination = self.combinations.get_mut(self.current);
         let Combination { prover, jets, atom_rows, switches, bank, has_idle_kinks, .. } = combination;
@@ -134,6 +137,7 @@ impl Runner<'_> {
         is_plain
     }
 
+    #[inline(never)]
     fn prove_anew(&mut self, length: f64) -> Result<(f64, Verdict), Box<Ending>> {
         // Nothing can be proved of a step to the edge of a function; a second try would only be shorter.
         if std::mem::take(&mut self.proofs.is_cut) && self.leaves_domain(length) {
