@@ -123,3 +123,51 @@ fn a_part_with_overflowing_coefficients_does_not_go_on() {
         assert!((0..run.events.len()).any(|k| (time(k) - sudden).abs() < 1e-8), "{method}");
     }
 }
+
+/// Points on circles stay there while others bounce: polynomials from an earlier origin, which do so only up to the
+/// tolerance, must not tell.
+#[test]
+fn what_rests_in_a_part_left_alone_goes_on_to_rest() {
+    let text = "model Circles {
+        param n = 6
+        state x[n] = 0.5, y[n] = 0
+        state b[n] = [1 + 0.1 * i for i in 1..n], v[n] = 0
+        memory outside[n] = 0
+        flow { for i in 1..n { x[i]' = -3 * y[i]; y[i]' = 3 * x[i]; b[i]' = v[i]; v[i]' = -9.81 } }
+        for i in 1..n {
+            when b[i] <= 0 and v[i] < 0 { v[i] := -v[i] }
+            when x[i]^2 + y[i]^2 > 0.25 { outside[i] := outside[i] + 1 }
+        }
+        run { until 5 }
+    }";
+    let bounces = (1..=6).flat_map(|i| {
+        let fall = (2.0 * (1.0 + 0.1 * f64::from(i)) / 9.81).sqrt();
+        (0..20).map(move |k| fall * f64::from(2 * k + 1)).filter(|&t| t < 5.0)
+    });
+    happens_at(text, bounces.collect());
+}
+
+/// A slow pendulum is proved for longer than it takes a fast one to come back: how far it may be off its polynomial
+/// by then must not make the events of others uncertain.
+#[test]
+fn proofs_of_slow_parts_do_not_blur_the_events_of_fast_ones() {
+    let text = "model Pendulums {
+        param n = 8
+        state x[n] = [0.3 + 0.05 * i for i in 1..n], v[n] = 0
+        memory k[n] = [0.4 * 1.8 ^ i for i in 1..n], high[n] = 0, fast[n] = 0
+        flow { for i in 1..n { x[i]' = v[i]; v[i]' = -k[i] * sin(x[i]) } }
+        for i in 1..n { when x[i] <= -0.2 and v[i] < 0 { v[i] := -0.8 * v[i] } }
+        for i in 1..n { when v[i]^2 + x[i]^2 >= 0.5 { fast[i] := fast[i] + 1 } }
+        for i in 1..n - 1 { when x[i] >= x[i + 1] { high[i] := high[i] + 1 } }
+        run { until 6 }
+    }";
+    let tight = |options: &mut Options| (options.rtol, options.atol) = (1e-10, 1e-12);
+    let computed = run(text, EventMethod::Interpolation, tight);
+    let proved = run(text, EventMethod::Certified, tight);
+    let times = |run: &Run| run.events.iter().map(|e| e.stamp.t).collect::<Vec<_>>();
+    let (computed, proved) = (times(&computed), times(&proved));
+    assert!(computed.len() > 50 && computed.len() == proved.len(), "{} {}", computed.len(), proved.len());
+    for (a, b) in computed.iter().zip(&proved) {
+        assert!((a - b).abs() < 1e-7, "{a} {b}");
+    }
+}
