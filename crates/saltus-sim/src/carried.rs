@@ -2,9 +2,10 @@
 //! together.
 //!
 //! A proof speaks of the flow from the computed start of its step, or of the step at which a part of the flow
-//! was expanded: what was rounded in the steps before is not in its brackets. If the states there are off by e, the zero of a guard g is off by
-//! -(dg/dx e) / g', and two zeros by the difference of two such terms. It vanishes for guards that read
-//! the same states in the same way, however much these are off, and is great where a slope is small.
+//! was expanded: what was rounded in the steps before is not in its brackets. If the states there are off by
+//! e, the zero of a guard g is off by -(dg/dx e) / g', and two zeros by the difference of two such terms. It
+//! vanishes for guards that read the same states in the same way, however much these are off, and is great
+//! where a slope is small.
 //!
 //! The errors of a step are those of the rates, as the proof bounds them, and of the polynomials that
 //! are evaluated at its end; of a step that is not proved only the last rounding is counted. Those of
